@@ -74,6 +74,23 @@ TEST_F(SpecTable, NamesTheTestsOfEveryRule) {
       << table();
 }
 
+TEST_F(SpecTable, ARowOfATableIsShownByTheFirstTestAfterIt) {
+  write("spec_rules.txt", "## Vectors\nQK-1 One.\nQK-2 Two.\nQK-3 Three.\n");
+  write("a_test.cc",
+        "vectors() {\n  return {\n      {\"QK-1\", 1},\n      {\"QK-2\",\n       2}};\n}\n"
+        "TEST(Things, First) {}\nTEST(Things, Second) {}\n  // {\"QK-3\", 3}\n");
+  write("b_test.cc", "      {\"QK-3\", 3},\n");
+  write("c_test.cc", "TEST(Things, QK2_OfAnotherFile) {}\n");
+  const Outcome outcome = run("--allow-gaps");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_NE(table().find("| QK-1 | One. | `Things.First` in tests/a_test.cc |\n"), std::string::npos) << table();
+  EXPECT_NE(table().find("| QK-2 | Two. | `Things.First` in tests/a_test.cc<br>`Things.QK2_OfAnotherFile` in "
+                         "tests/c_test.cc |\n"),
+            std::string::npos)
+      << table();
+  EXPECT_NE(table().find("| QK-3 | Three. | **nothing yet** |\n"), std::string::npos) << table();
+}
+
 TEST_F(SpecTable, ARuleWithoutATestIsListedAndEndsIt) {
   write("a_test.cc", "TEST(Things, A01_Work) {}\n// TEST(Things, A02_IsNone)\n");
   const Outcome outcome = run();

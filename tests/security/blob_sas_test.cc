@@ -137,7 +137,7 @@ TEST(BlobSas, BS11_ANameOfTwoLinesIsNotSigned) {
   EXPECT_EQ(sign_blob_sas(terms, credentials()).code(), Code::kInvalidArgument);
 }
 
-TEST(BlobSas, BS12_AnAccountSignatureForBlobsIsTheVector) {
+TEST(BlobSas, BS12_BV8_AnAccountSignatureForBlobsIsTheVector) {
   AccountSas sas;
   sas.sv = "2021-12-02";
   sas.ss = "b";

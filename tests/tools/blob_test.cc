@@ -131,6 +131,22 @@ TEST_F(BlobVerbs, ContainersAreCreatedListedShownAndDropped) {
   EXPECT_EQ(container({"list", store_, "--account", "other"}).out, "photos\n");
 }
 
+TEST_F(BlobVerbs, ContainersHaveAccessPoliciesAndPublicAccess) {
+  EXPECT_EQ(container({"policies", store_, "photos", "--set", "readers", "--permissions", "rl", "--public", "blobs"})
+                .exit_code,
+            0);
+  EXPECT_EQ(container({"policies", store_, "photos", "--set", "writers", "--permissions", "wc"}).exit_code, 0);
+  EXPECT_EQ(container({"policies", store_, "photos"}).out, "readers  rl  -  -\nwriters  cw  -  -\n");
+  EXPECT_EQ(parsed(container({"show", store_, "photos", "--json"}))["public_access"], "blobs") << "it stays";
+  EXPECT_EQ(container({"policies", store_, "photos", "--public", "none", "--json"}).exit_code, 0);
+  EXPECT_EQ(parsed(container({"policies", store_, "photos", "--json"})).size(), 2U) << "the policies stay";
+  EXPECT_EQ(parsed(container({"show", store_, "photos", "--json"}))["public_access"], "none");
+  EXPECT_EQ(container({"policies", store_, "photos", "--public", "all"}).exit_code, 2);
+  EXPECT_EQ(container({"policies", store_, "photos", "--set", "a", "--permissions", "rr"}).exit_code, 1);
+  EXPECT_EQ(container({"policies", store_, "photos", "--clear"}).exit_code, 0);
+  EXPECT_EQ(container({"policies", store_, "photos"}).out, "");
+}
+
 // -- put and get ------------------------------------------------------------------------------------------------------
 
 TEST_F(BlobVerbs, BringContentsOfEveryLengthBackWhole) {
@@ -246,6 +262,25 @@ TEST_F(BlobVerbs, AreDeletedAndCopied) {
 }
 
 // -- Interruptions ------------------------------------------------------------------------------------------------------
+
+TEST_F(BlobVerbs, ACompressedPutTakesLessSpace) {
+  const std::string text(3 * kMebibyte, 'x');
+  const auto stored = [this] {
+    return parsed(run_program({"stats", store_, "--json"})).value("value_file_live_bytes", std::uint64_t{0});
+  };
+  for (const Words& more : {Words{"--compress"}, Words{"--compress", "--resume"}}) {
+    const std::string name = "packed" + more.back();
+    Words words{"put", store_, "photos", name, "-"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult done = blob(words, text);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(got(name), text);
+    EXPECT_LT(stored(), kMebibyte) << name;
+  }
+  EXPECT_EQ(blob({"put", store_, "photos", "gz", "-", "--compress", "--resume", "--encoding", "gzip"}, text).exit_code,
+            0);
+  EXPECT_GE(stored(), text.size()) << "an encoded content is stored as it is";
+}
 
 TEST_F(BlobVerbs, APutThatASignalEndsStoresNothing) {
   put("big", "old");

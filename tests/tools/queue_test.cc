@@ -108,6 +108,34 @@ TEST_F(QueueVerbs, DeliverAMessageOnceUntilItsHoldEnds) {
   EXPECT_EQ(messages(), 0U);
 }
 
+TEST_F(QueueVerbs, AnOpenReleasesTheHeldMessagesOfAQueueThatAsksForIt) {
+  EXPECT_EQ(queue({"create", store_, "jobs", "--release-on-open"}).exit_code, 0);
+  for (const std::string name : {"jobs", "orders"}) {
+    EXPECT_EQ(queue({"put", store_, name, "1"}).exit_code, 0);
+    EXPECT_EQ(queue({"get", store_, name, "--hold", "1h"}).exit_code, 0);
+  }
+  EXPECT_EQ(parsed(queue({"get", store_, "jobs", "--hold", "1h", "--json"}))["deliveries"], 2);
+  EXPECT_EQ(queue({"get", store_, "orders"}).exit_code, 1);
+}
+
+TEST_F(QueueVerbs, ShowAndChangeAccessPolicies) {
+  EXPECT_EQ(queue({"policies", store_, "orders"}).out, "");
+  EXPECT_EQ(queue({"policies", store_, "orders", "--set", "workers", "--permissions", "pr", "--expiry", "2027-01-01"})
+                .exit_code,
+            0);
+  EXPECT_EQ(parsed(queue({"policies", store_, "orders", "--set", "id alone", "--json"}))["changed"], true);
+  EXPECT_EQ(queue({"policies", store_, "orders"}).out,
+            "workers  rp  -  2027-01-01T00:00:00.0000000Z\nid alone  -  -  -\n");
+  EXPECT_EQ(queue({"policies", store_, "orders", "--set", "workers", "--start", "2026-03-03T10:20Z"}).exit_code, 0);
+  EXPECT_EQ(queue({"policies", store_, "orders", "--json"}).out,
+            R"([{"id":"workers","start":"2026-03-03T10:20:00.0000000Z"},{"id":"id alone"}])"
+            "\n");
+  EXPECT_EQ(queue({"policies", store_, "orders", "--remove", "id alone"}).exit_code, 0);
+  EXPECT_EQ(queue({"policies", store_, "orders"}).out, "workers  -  2026-03-03T10:20:00.0000000Z  -\n");
+  EXPECT_EQ(queue({"policies", store_, "orders", "--clear"}).exit_code, 0);
+  EXPECT_EQ(queue({"policies", store_, "orders", "--json"}).out, "[]\n");
+}
+
 TEST_F(QueueVerbs, TakeTextsFromFilesAndLinesAndPrintThemBack) {
   EXPECT_EQ(queue({"put", store_, "orders", "--file", scratch_.file("text", "two\nlines\n")}).exit_code, 0);
   EXPECT_EQ(queue({"put", store_, "orders", "--file", "-"}, "\xC3\xA4").exit_code, 0);
@@ -223,6 +251,13 @@ TEST_F(QueueVerbs, RefuseBadInputByName) {
       {{"create", store_, "orders2", "--message-bytes", "1048577"}, 1, "1048576"},
       {{"metadata", store_, "orders", "a=1", "--clear"}, 2, "--clear"},
       {{"metadata", store_, "orders", "a=1", "A=2"}, 1, "A"},
+      {{"policies", store_, "orders", "--set", "a", "--clear"}, 2, "one of --set, --remove and --clear"},
+      {{"policies", store_, "orders", "--permissions", "r"}, 2, "need --set"},
+      {{"policies", store_, "orders", "--set", "a", "--permissions", "d"}, 1, "raup"},
+      {{"policies", store_, "orders", "--set", "a", "--expiry", "soon"}, 1, "--expiry"},
+      {{"policies", store_, "orders", "--set", std::string(65, 'a')}, 1, "64"},
+      {{"policies", store_, "orders", "--remove", "a"}, 1, "there is no access policy a"},
+      {{"policies", store_, "order"}, 1, "did you mean queue `orders`?"},
       {{"show", store_, "order"}, 1, "did you mean queue `orders`?"},
       {{"show", store_, "orders", "--account", "none"}, 1, "none"},
       {{"list", scratch_.path("absent")}, 1, "absent"},

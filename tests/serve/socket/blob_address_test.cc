@@ -84,6 +84,14 @@ TEST_F(BlobAddress, AnswersTheVerbsOnContainers) {
   for (const char* const field : {"name", "account", "etag", "public_access", "lease", "metadata"}) {
     EXPECT_EQ(shown[field], same[field]) << field;
   }
+  EXPECT_EQ(
+      there({"container", "policies", "photos", "--set", "a&b", "--permissions", "rl", "--public", "blobs"}).exit_code,
+      0);
+  EXPECT_EQ(there({"container", "policies", "photos"}).out, "a&b  rl  -  -\n");
+  EXPECT_EQ(here({"container", "policies", "photos"}).out, "a&b  rl  -  -\n");
+  EXPECT_THAT(here({"container", "show", "photos"}).out, HasSubstr("blobs\n"));
+  EXPECT_EQ(there({"container", "policies", "photos", "--remove", "a&b"}).exit_code, 0);
+  EXPECT_THAT(here({"container", "show", "photos"}).out, HasSubstr("blobs\n")) << "the public access stays";
   EXPECT_THAT(there({"container", "show", "photo"}).err, HasSubstr("did you mean container `photos`?"));
   EXPECT_EQ(there({"container", "drop", "archive", "--yes"}).exit_code, 0);
   EXPECT_EQ(here({"container", "list"}).out, "photos\n");
@@ -149,6 +157,7 @@ TEST_F(BlobAddress, BC01_JudgesConditionsAndLeases) {
   EXPECT_THAT(there({"blob", "put", "photos", "a", "-", "--if-match", first}, "3").err, HasSubstr("ConditionNotMet"));
   EXPECT_THAT(there({"blob", "put", "photos", "a", "-", "--if-absent"}, "3").err, HasSubstr("without --if-absent"));
   EXPECT_EQ(there({"blob", "delete", "photos", "a", "--if-match", first}).exit_code, 1);
+  EXPECT_THAT(there({"blob", "put", "photos", "a", "-", "--compress"}, "3").err, HasSubstr("no way to say --compress"));
   const std::string mine = "00000000-0000-0000-0000-000000000001";
   const std::string other = "00000000-0000-0000-0000-000000000002";
   EXPECT_EQ(there({"blob", "lease", "photos", "a", "acquire", "--id", mine, "--duration", "60"}).out, mine + "\n");

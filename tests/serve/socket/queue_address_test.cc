@@ -58,6 +58,11 @@ TEST_F(QueueAddress, AnswersTheVerbsOnQueues) {
   EXPECT_EQ(there({"metadata", "orders", "a=1", "b=", "c=two words"}).exit_code, 0);
   EXPECT_EQ(here({"metadata", "orders"}).out, "a=1\nb=\nc=two words\n");
   EXPECT_EQ(there({"metadata", "orders", "--json"}).out, here({"metadata", "orders", "--json"}).out);
+  EXPECT_EQ(there({"policies", "orders", "--set", "a&b", "--permissions", "p", "--start", "2026-03-03"}).exit_code, 0);
+  EXPECT_EQ(there({"policies", "orders"}).out, "a&b  p  2026-03-03T00:00:00.0000000Z  -\n");
+  EXPECT_EQ(here({"policies", "orders"}).out, there({"policies", "orders"}).out);
+  EXPECT_EQ(there({"policies", "orders", "--clear"}).exit_code, 0);
+  EXPECT_EQ(here({"policies", "orders"}).out, "");
   for (int number = 1; number <= 3; ++number) EXPECT_EQ(there({"create", "q-" + std::to_string(number)}).exit_code, 0);
   EXPECT_EQ(there({"put", "q-2", "x"}).exit_code, 0);
   EXPECT_EQ(there({"list"}).out, "orders\nq-1\nq-2\nq-3\n");
@@ -124,6 +129,7 @@ TEST_F(QueueAddress, RefusesWhatTheProtocolCannotSay) {
     Words words;
     std::string part;
   } refusals[] = {{{"create", "big", "--message-bytes", "100000"}, "--message-bytes"},
+                  {{"create", "jobs", "--release-on-open"}, "--release-on-open"},
                   {{"put", "orders", "x", "--delay", "1500ms"}, "--delay with a fraction of a second"},
                   {{"put", "orders", "x", "--ttl", "1500ms"}, "--ttl with a fraction of a second"},
                   {{"put", "orders", "x", "--key", "k", "--key-window", "1h"}, "--key-window"},

@@ -75,7 +75,7 @@ class ServedBlobs : public ::testing::Test {
   }
 
   const ServedProgram server_{ProgramOptions{}};
-  const ScratchDirectory scratch_;
+  ScratchDirectory scratch_;
   const std::string local_ = scratch_.path("store");
 };
 
@@ -85,6 +85,13 @@ TEST_F(ServedBlobs, AreWrittenAndReadAsWithoutAServer) {
   EXPECT_EQ(both({"container", "list"}).out, "archive\nphotos\n");
   EXPECT_EQ(both({"container", "list", "--json", "--prefix", "p"}).exit_code, 0);
   EXPECT_EQ(both({"container", "show", "photos"}).exit_code, 0);
+  EXPECT_EQ(both({"container", "policies", "photos", "--set", "a&b", "--permissions", "rl", "--public", "container"})
+                .exit_code,
+            0);
+  EXPECT_EQ(both({"container", "policies", "photos", "--json"}).out, "[{\"id\":\"a&b\",\"permissions\":\"rl\"}]\n");
+  EXPECT_THAT(both({"container", "show", "photos"}).out, HasSubstr("container\n"));
+  EXPECT_EQ(both({"container", "policies", "photos", "--remove", "a", "--json"}).exit_code, 1);
+  EXPECT_EQ(both({"container", "policies", "photos", "--clear"}).exit_code, 0);
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, kMebibyte, 3 * kMebibyte + 5}) {
     EXPECT_EQ(both({"blob", "put", "photos", "a", "-"}, content(bytes)).exit_code, 0) << bytes;
     EXPECT_EQ(both({"blob", "get", "photos", "a"}).out, content(bytes)) << bytes;
@@ -234,6 +241,19 @@ TEST(BlobFields, CarryABlobWithAnyBytes) {
   Fields again;
   add_fields(again, *read);
   EXPECT_EQ(again, fields);
+}
+
+TEST(BlobFields, CarryTheOptionsOfAWrite) {
+  BlobWriteOptions options;
+  for (const bool compresses : {false, true}) {
+    options.compresses = compresses;
+    Fields fields;
+    add_fields(fields, options);
+    const Result<BlobWriteOptions> read = write_options_of(fields);
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->compresses, compresses);
+  }
+  EXPECT_FALSE(write_options_of({{"compresses", "yes"}}).ok());
 }
 
 TEST(BlobFields, RefuseTextsOfAnotherForm) {

@@ -59,7 +59,7 @@ class ServedQueues : public ::testing::Test {
   }
 
   const ServedProgram server_{ProgramOptions{}};
-  const ScratchDirectory scratch_;
+  ScratchDirectory scratch_;
   const std::string local_ = scratch_.path("store");
 };
 
@@ -70,6 +70,13 @@ TEST_F(ServedQueues, AreWrittenAsWithoutAServer) {
   EXPECT_EQ(both({"metadata", "orders"}).out, "Owner=Ann\n");
   EXPECT_EQ(both({"metadata", "orders", "a=1", "b=", "--json"}).exit_code, 0);
   EXPECT_EQ(both({"metadata", "orders"}).out, "a=1\nb=\n");
+  EXPECT_EQ(both({"policies", "orders", "--set", "a&b", "--permissions", "ap", "--expiry", "2027-01-01"}).exit_code, 0);
+  EXPECT_EQ(both({"policies", "orders", "--set", "id alone", "--json"}).exit_code, 0);
+  EXPECT_THAT(both({"policies", "orders"}).out, HasSubstr("a&b  ap  -  2027-01-01T00:00:00.0000000Z\nid alone"));
+  EXPECT_EQ(both({"policies", "orders", "--set", "a", "--permissions", "d"}).exit_code, 1);
+  EXPECT_EQ(both({"policies", "orders", "--set", std::string(65, 'a')}).exit_code, 1);
+  EXPECT_EQ(both({"policies", "orders", "--remove", "id alone"}).exit_code, 0);
+  EXPECT_EQ(both({"policies", "orders", "--json"}).exit_code, 0);
   EXPECT_EQ(both({"put", "orders", "\xC3\xA4 \"&<"}).exit_code, 0);
   EXPECT_EQ(both({"put", "orders", ""}).exit_code, 0);
   EXPECT_EQ(both({"put", "orders", "--file", "-"}, std::string(99'999, 'x')).exit_code, 0);
@@ -87,6 +94,22 @@ TEST_F(ServedQueues, AreWrittenAsWithoutAServer) {
   EXPECT_EQ(both({"drop", "orders", "--yes"}).exit_code, 0);
   EXPECT_EQ(both({"list"}).out, "dead\n");
   EXPECT_EQ(both({"list", "--json", "--prefix", "d"}).exit_code, 0);
+}
+
+TEST(ServedQueueOptions, AQueueThatReleasesIsMadeThroughTheServer) {
+  ServedProgram server{ProgramOptions{}};
+  ASSERT_TRUE(server.is_ready()) << server.err();
+  const std::string store = server.data();
+  for (const Words& create : {Words{"create", "jobs", "--release-on-open"}, Words{"create", "orders"}}) {
+    EXPECT_EQ(run_program(queue_words(store, create)).exit_code, 0);
+    EXPECT_EQ(run_program(queue_words(store, {"put", create[1], "1"})).exit_code, 0);
+    EXPECT_EQ(run_program(queue_words(store, {"get", create[1], "--hold", "1h"})).exit_code, 0);
+    EXPECT_EQ(run_program(queue_words(store, {"get", create[1]})).exit_code, 1);
+  }
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.finish(), 0);
+  EXPECT_EQ(run_program(queue_words(store, {"get", "jobs"})).exit_code, 0);
+  EXPECT_EQ(run_program(queue_words(store, {"get", "orders"})).exit_code, 1);
 }
 
 TEST_F(ServedQueues, AreListedByPages) {

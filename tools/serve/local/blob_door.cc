@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "api/model/service_error.h"
+#include "api/rest/encoding/policy_xml.h"
 #include "api/rest/protocol/wire_error.h"
 #include "api/rest/service/call.h"
 #include "tools/serve/local/blob_fields.h"
@@ -138,6 +139,25 @@ Status show_container(Container& container, BlobRequest& /*request*/, BlobAnswer
   return answer_with(container.container_state(), answer);
 }
 
+Status show_access(Container& container, BlobRequest& /*request*/, BlobAnswer& answer) {
+  const Result<std::vector<AccessPolicy>> policies = container.access_policies();
+  if (!policies.ok()) return policies.status();
+  answer.bytes = write_policies(*policies);
+  return Status();
+}
+
+Status set_access(Container& container, BlobRequest& request, BlobAnswer& answer) {
+  const BlobConditions conditions = request.conditions();
+  const std::uint32_t access = request.small_number("public", 0);
+  if (!request.failure().ok()) return request.failure();
+  if (access > static_cast<std::uint32_t>(PublicAccess::kContainer)) {
+    return refused("InvalidQueryParameterValue", "public must be 0, 1 or 2");
+  }
+  const Result<std::vector<AccessPolicy>> policies = read_policies(request.body(), &Permissions::parse_for_blob);
+  if (!policies.ok()) return policies.status();
+  return answer_with(container.set_access(*policies, static_cast<PublicAccess>(access), conditions), answer);
+}
+
 Status list(Container& container, BlobRequest& request, BlobAnswer& answer) {
   BlobListing listing;
   listing.prefix = request.text("prefix");
@@ -240,8 +260,8 @@ Status copy(Store& store, Container& container, BlobRequest& request, BlobAnswer
 
 /// Returns whether a verb changes what others see.
 bool changes_blobs(std::string_view verb) noexcept {
-  constexpr std::array<std::string_view, 7> kChanges = {"commit", "copy",    "create", "drop",
-                                                        "lease",  "publish", "remove"};
+  constexpr std::array<std::string_view, 8> kChanges = {"access", "commit", "copy",    "create",
+                                                        "drop",   "lease",  "publish", "remove"};
   return std::find(kChanges.begin(), kChanges.end(), verb) != kChanges.end();
 }
 
@@ -250,15 +270,17 @@ struct BlobVerb {
   Status (*carry_out)(Container& container, BlobRequest& request, BlobAnswer& answer);
 };
 
-constexpr std::array<BlobVerb, 9> kBlobVerbs = {{{"begin", &begin},
-                                                 {"blocks", &show_blocks},
-                                                 {"commit", &commit},
-                                                 {"container", &show_container},
-                                                 {"lease", &lease},
-                                                 {"list", &list},
-                                                 {"read", &read},
-                                                 {"remove", &remove},
-                                                 {"state", &show_blob}}};
+constexpr std::array<BlobVerb, 11> kBlobVerbs = {{{"access", &set_access},
+                                                  {"begin", &begin},
+                                                  {"blocks", &show_blocks},
+                                                  {"commit", &commit},
+                                                  {"container", &show_container},
+                                                  {"lease", &lease},
+                                                  {"list", &list},
+                                                  {"policies", &show_access},
+                                                  {"read", &read},
+                                                  {"remove", &remove},
+                                                  {"state", &show_blob}}};
 
 /// Carries out `append` and `publish`, which need no container: the content that the connection began has it.
 Status go_on(ArrivingBlob* arriving, bool is_end, const BlobRequest& request, BlobAnswer& answer) {

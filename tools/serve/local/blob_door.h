@@ -20,6 +20,8 @@ inline constexpr std::size_t kBlobPieceBytes = std::size_t{1} << 20;
 ///   create      the body is the metadata. The account is created if it does not exist
 ///   drop        lease
 ///   container   returns the state of the container
+///   policies    the answer is the XML of the container's access policies
+///   access      public (a PublicAccess), lease; the body is the XML of all access policies
 ///   containers  prefix, continuation, names (of a page); `container` has no meaning
 ///   list        prefix, delimiter, continuation, names (of a page), uncommitted ("1")
 ///   state

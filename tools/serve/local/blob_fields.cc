@@ -276,6 +276,7 @@ void add_fields(Fields& fields, const BlobWriteOptions& options) {
   }
   if (options.conditions.lease) fields.emplace_back("lease-id", options.conditions.lease->to_string());
   if (options.durability) fields.emplace_back("durability", kind_text(*options.durability));
+  if (options.compresses) fields.emplace_back("compresses", "1");
 }
 
 void add_fields(Fields& fields, const BlobPage& page) {
@@ -356,6 +357,10 @@ Result<BlobWriteOptions> write_options_of(const Fields& fields) {
     if (name == "if-none-match") is_good = read_etag(value, options.conditions.if_none_match.emplace());
     if (name == "lease-id") is_good = read_guid(value, options.conditions.lease);
     if (name == "durability") is_good = read_kind(value, Durability::kBuffered, options.durability.emplace());
+    if (name == "compresses") {
+      is_good = value == "1";
+      options.compresses = true;
+    }
     if (!is_good) return malformed_fields();
   }
   return options;

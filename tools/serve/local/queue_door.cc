@@ -12,6 +12,7 @@
 
 #include "api/model/service_error.h"
 #include "api/rest/encoding/json_text.h"
+#include "api/rest/encoding/policy_xml.h"
 #include "api/rest/protocol/wire_error.h"
 #include "api/rest/service/call.h"
 #include "tools/serve/local/door_query.h"
@@ -87,6 +88,7 @@ Status create(Store& store, QueueRequest& request, JsonText& json) {
   QueueOptions options;
   options.metadata = request.metadata();
   options.message_bytes_max = request.small_number("message_bytes_max", options.message_bytes_max);
+  options.release_on_open = request.flag("release_on_open");
   if (!request.failure().ok()) return request.failure();
   if (Status named = check_queue_name(request.queue()); !named.ok()) return named;
   if (Status made = store.create_account(request.account()); !made.ok() && made.code() != Code::kExists) return made;
@@ -172,6 +174,20 @@ Status show(Queue& queue, QueueRequest& /*request*/, JsonText& json) {
   if (!metadata.ok()) return metadata.status();
   write_metadata(*metadata, json);
   return Status();
+}
+
+Status show_policies(Queue& queue, QueueRequest& /*request*/, JsonText& json) {
+  const Result<std::vector<AccessPolicy>> policies = queue.access_policies();
+  if (!policies.ok()) return policies.status();
+  json.begin_object().member("document").text(write_policies(*policies)).end_object();
+  return Status();
+}
+
+Status set_policies(Queue& queue, QueueRequest& request, JsonText& json) {
+  const Result<std::vector<AccessPolicy>> policies = read_policies(request.body(), &Permissions::parse_for_queue);
+  if (!policies.ok()) return policies.status();
+  json.begin_object().end_object();
+  return queue.set_access_policies(*policies);
 }
 
 /// Writes a queue of a listing. Leaves it out if it was dropped meanwhile.
@@ -267,11 +283,13 @@ struct QueueVerb {
   Status (*carry_out)(Queue& queue, QueueRequest& request, JsonText& json);
 };
 
-constexpr std::array<QueueVerb, 7> kQueueVerbs = {{{"clear", &clear},
+constexpr std::array<QueueVerb, 9> kQueueVerbs = {{{"clear", &clear},
                                                    {"metadata", &set_metadata},
                                                    {"peek", &peek},
+                                                   {"policies", &show_policies},
                                                    {"put", &put},
                                                    {"remove", &remove},
+                                                   {"set_policies", &set_policies},
                                                    {"show", &show},
                                                    {"update", &update}}};
 
@@ -301,7 +319,7 @@ Task<Result<HttpResponse>> answer_queue_request(Store& store, const HttpRequest&
                                                 std::stop_token stop) {
   QueueRequest asked(request.head.query, request.body, stop);
   const std::string verb = asked.text("verb");
-  const bool is_read = verb == "list" || verb == "peek" || verb == "show";
+  const bool is_read = verb == "list" || verb == "peek" || verb == "policies" || verb == "show";
   JsonText json;
   Task<Status> working =
       AsyncStore(store).run([&](Store& opened) { return carry_out(opened, asked, json); }, std::move(stop));

@@ -17,7 +17,8 @@ inline constexpr std::chrono::milliseconds kQueueWaitMax{2'000};
 
 /// Carries out `POST /_varve/queues?verb=VERB&account=ACCOUNT&queue=QUEUE&...`. Times are milliseconds. VERB is one of:
 ///
-///   create     message_bytes_max; the body is metadata. The account is created if it does not exist
+///   create     message_bytes_max, release_on_open ("1"); the body is metadata. The account is created if it does not
+///              exist
 ///   drop, clear
 ///   metadata   the body is metadata, which replaces all
 ///   put        delay, ttl ("never"), key, window, durability; the body is the text
@@ -26,6 +27,8 @@ inline constexpr std::chrono::milliseconds kQueueWaitMax{2'000};
 ///   update     id, receipt, hold, durability; with `text=1`, the body is the new text
 ///   peek       count
 ///   show       returns the metadata
+///   policies   returns the access policies as `{"document":XML}`
+///   set_policies  the body is the XML of all access policies
 ///   sync       makes every acknowledged write durable; `queue` has no meaning
 ///   list       prefix, continuation, names (of a page), figures ("1"); `queue` has no meaning
 ///

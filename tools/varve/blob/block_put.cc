@@ -58,9 +58,11 @@ Result<std::set<std::string>> present_ids(BlobAccess& access, const std::string&
 }
 
 Status stage_part(BlobAccess& access, const std::string& blob, const std::string& id, const std::string& part,
-                  const std::optional<Guid>& lease) {
+                  const BlobWriteOptions& of_blob) {
   BlobWriteOptions options;
-  options.conditions.lease = lease;
+  options.conditions.lease = of_blob.conditions.lease;
+  options.compresses = of_blob.compresses;
+  options.properties.content_encoding = of_blob.properties.content_encoding;  // an encoded content is not compressed
   options.durability = Durability::kBuffered;  // the commit of the list makes all blocks durable
   Result<std::unique_ptr<BlobSink>> sink = access.stage_block(blob, id, options);
   if (!sink.ok()) return sink.status();
@@ -87,7 +89,7 @@ Result<BlobState> put_as_blocks(BlobAccess& access, const std::string& blob, Fil
     std::string id = id_of_block(list.size(), part);
     if ((*present).count(id) != 0) {
       figures.kept_bytes += part.size();
-    } else if (Status staged = stage_part(access, blob, id, part, options.conditions.lease); !staged.ok()) {
+    } else if (Status staged = stage_part(access, blob, id, part, options); !staged.ok()) {
       return staged;
     }
     figures.bytes += part.size();

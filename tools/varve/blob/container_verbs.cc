@@ -9,6 +9,7 @@
 #include "tools/varve/blob/blob_text.h"
 #include "tools/varve/blob/lease_verbs.h"
 #include "tools/varve/blob/named_container.h"
+#include "tools/varve/session/policy_words.h"
 #include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/pager.h"
@@ -22,6 +23,8 @@ namespace {
 struct ContainerWords {
   BlobPlace place;
   std::vector<std::string> metadata;
+  PolicyWords policies;
+  std::string public_access;
   std::string prefix;
   std::string lease;
   bool is_long = false;
@@ -84,6 +87,43 @@ int show_container(const ContainerWords& words) {
   if (!container.ok()) return fail(with_nearest_blobs(**access, words.place, container.status()));
   print_container(words.place.place.account, *container, words.json);
   return kSuccess;
+}
+
+int print_container_policies(const ContainerWords& words) {
+  const Result<std::unique_ptr<BlobAccess>> access = reach_blobs_briefly(words.place);
+  if (!access.ok()) return fail(access.status());
+  const Result<std::vector<AccessPolicy>> policies = (*access)->policies();
+  if (!policies.ok()) return fail(with_nearest_blobs(**access, words.place, policies.status()));
+  print_policies(*policies, words.json);
+  return kSuccess;
+}
+
+/// Changes the policies or the public access, and keeps the other.
+Status change_access(BlobAccess& access, const ContainerWords& words, const BlobConditions& conditions) {
+  const Result<ContainerState> container = access.container();
+  if (!container.ok()) return container.status();
+  Result<std::vector<AccessPolicy>> present = access.policies();
+  if (!present.ok()) return present.status();
+  const Result<std::vector<AccessPolicy>> changed =
+      changed_policies(*std::move(present), words.policies, &Permissions::parse_for_blob);
+  if (!changed.ok()) return changed.status();
+  PublicAccess public_access = container->public_access;
+  if (words.public_access == "none") public_access = PublicAccess::kNone;
+  if (words.public_access == "blobs") public_access = PublicAccess::kBlobs;
+  if (words.public_access == "container") public_access = PublicAccess::kContainer;
+  return access.set_access(*changed, public_access, conditions);
+}
+
+int container_policies(const ContainerWords& words) {
+  if (const std::string misuse = misuse_of(words.policies); !misuse.empty()) return fail(kUsage, misuse);
+  if (!changes_policies(words.policies) && words.public_access.empty()) return print_container_policies(words);
+  BlobConditions conditions;
+  if (Status leased = add_lease_condition(words.lease, conditions); !leased.ok()) return fail(leased);
+  const Result<std::unique_ptr<BlobAccess>> access = reach_blobs(words.place);
+  if (!access.ok()) return fail(access.status());
+  const Status changed = change_access(**access, words, conditions);
+  if (!changed.ok()) return fail(with_nearest_blobs(**access, words.place, changed));
+  return finish_container_change(**access, words, "changed");
 }
 
 /// Returns kSuccess if the container may be removed.
@@ -159,6 +199,26 @@ void add_container_readers(CLI::App& group, int& exit_code) {
   add_json_words(*show, shown->json, "Print JSON");
 }
 
+void add_container_policies(CLI::App& group, int& exit_code) {
+  auto words = std::make_shared<ContainerWords>();
+  CLI::App* verb = add_container_verb(
+      group, "policies", "Print or change the access policies and the public access of a container",
+      "A signature that names a policy permits what the policy says, as long as the policy is there. A container has 5 "
+      "policies at most. Prints a policy a line: its id, permissions, start and expiry, with - for what it leaves "
+      "out.\n"
+      "\nExamples\n"
+      "  varve container policies ./shop photos --set readers --permissions rl --expiry 2027-01-01\n"
+      "  varve container policies ./shop photos --public blobs\n"
+      "  varve container policies ./shop photos --clear",
+      words, &container_policies, exit_code);
+  add_policy_words(*verb, words->policies, "racwdlt: read, add, create, write, delete, list, tags");
+  verb->add_option("--public", words->public_access,
+                   "The reads that need no key if the server allows them: none, blobs or container")
+      ->check(CLI::IsMember({"none", "blobs", "container"}));
+  add_lease_word(*verb, words->lease, "container");
+  add_json_words(*verb, words->json, "Print JSON");
+}
+
 void add_container_drop(CLI::App& group, int& exit_code) {
   auto words = std::make_shared<ContainerWords>();
   CLI::App* verb = add_container_verb(group, "drop", "Remove a container with all its blobs, in one small commit",
@@ -180,6 +240,7 @@ void add_container_verbs(CLI::App& app, int& exit_code) {
   group->require_subcommand(1);
   add_container_create(*group, exit_code);
   add_container_readers(*group, exit_code);
+  add_container_policies(*group, exit_code);
   add_container_drop(*group, exit_code);
   add_container_lease(*group, exit_code);
 }

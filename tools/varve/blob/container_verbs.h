@@ -1,4 +1,4 @@
-// Owns: the verbs on containers: create, list, show, drop, lease.
+// Owns: the verbs on containers: create, list, show, policies, drop, lease.
 // Must never: create a container as a side effect. Only `create` does, and it reports if the name existed.
 #pragma once
 

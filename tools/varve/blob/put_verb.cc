@@ -31,6 +31,7 @@ struct BlobPutWords {
   std::vector<std::string> tags;
   std::string durability;
   bool resumes = false;
+  bool compresses = false;
   bool json = false;
 };
 
@@ -47,6 +48,7 @@ Result<BlobWriteOptions> put_options_of(const BlobPutWords& words) {
   options.metadata = *std::move(metadata);
   options.tags = *std::move(tags);
   options.durability = durability_of(words.durability);
+  options.compresses = words.compresses;
   return options;
 }
 
@@ -145,6 +147,9 @@ void add_blob_put(CLI::App& group, int& exit_code) {
   add_blob_words(*verb, words->place);
   verb->add_option("FILE", words->file, "File to read; - is standard input")->required();
   verb->add_flag("--resume", words->resumes, "Go on where an interrupted put with --resume ended");
+  verb->add_flag("--compress", words->compresses,
+                 "Compress each part of 1 MiB that shrinks by an eighth, unless the first part does not or there is an "
+                 "--encoding");
   add_property_options(*verb, words->properties);
   verb->add_option("--metadata", words->metadata, "Metadata of the blob as NAME=VALUE; may be repeated")
       ->expected(1)

@@ -1,4 +1,4 @@
-// Owns: the verbs on queues: create, list, show, metadata, drop, clear.
+// Owns: the verbs on queues: create, list, show, metadata, policies, drop, clear.
 // Must never: create a queue as a side effect. Only `create` does, and it reports if the name existed.
 #include <functional>
 #include <iostream>
@@ -10,6 +10,7 @@
 #include "tools/varve/queue/message_text.h"
 #include "tools/varve/queue/message_verbs.h"
 #include "tools/varve/queue/named_queue.h"
+#include "tools/varve/session/policy_words.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
@@ -23,8 +24,10 @@ namespace {
 struct QueueWords {
   QueuePlace place;
   std::vector<std::string> metadata;
+  PolicyWords policies;
   std::string prefix;
   std::uint32_t message_bytes_max = QueueOptions().message_bytes_max;
+  bool releases = false;
   bool clears = false;
   bool is_long = false;
   bool yes = false;
@@ -53,6 +56,7 @@ int create_queue(const QueueWords& words) {
   QueueOptions options;
   options.metadata = *std::move(metadata);
   options.message_bytes_max = words.message_bytes_max;
+  options.release_on_open = words.releases;
   if (Status made = (*queue)->create(options); !made.ok()) return fail(made);
   return finish_change(**queue, words, "created");
 }
@@ -125,6 +129,27 @@ int queue_metadata(const QueueWords& words) {
   return change_queue(words, "changed", [&](QueueAccess& queue) { return queue.set_metadata(*metadata); });
 }
 
+int print_queue_policies(const QueueWords& words) {
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue_briefly(words.place);
+  if (!queue.ok()) return fail(queue.status());
+  const Result<std::vector<AccessPolicy>> policies = (*queue)->policies();
+  if (!policies.ok()) return fail(with_nearest_queues(**queue, words.place, policies.status()));
+  print_policies(*policies, words.json);
+  return kSuccess;
+}
+
+int queue_policies(const QueueWords& words) {
+  if (const std::string misuse = misuse_of(words.policies); !misuse.empty()) return fail(kUsage, misuse);
+  if (!changes_policies(words.policies)) return print_queue_policies(words);
+  return change_queue(words, "changed", [&](QueueAccess& queue) -> Status {
+    Result<std::vector<AccessPolicy>> present = queue.policies();
+    if (!present.ok()) return present.status();
+    const Result<std::vector<AccessPolicy>> changed =
+        changed_policies(*std::move(present), words.policies, &Permissions::parse_for_queue);
+    return changed.ok() ? queue.set_policies(*changed) : changed.status();
+  });
+}
+
 /// Returns kSuccess if messages may be removed.
 int confirm_removal(const QueueWords& words, const std::string& verb, const std::string& question) {
   if (words.yes) return kSuccess;
@@ -171,6 +196,8 @@ void add_queue_create(CLI::App& group, int& exit_code) {
   verb->add_option("--message-bytes", words->message_bytes_max, "Limit of a message's text in bytes, up to 1048576")
       ->check(whole_number(1))
       ->capture_default_str();
+  verb->add_flag("--release-on-open", words->releases,
+                 "Each open of the store makes the messages visible that consumers held before");
   add_json_words(*verb, words->json, "Print JSON");
 }
 
@@ -211,6 +238,22 @@ void add_queue_metadata(CLI::App& group, int& exit_code) {
   add_json_words(*verb, words->json, "Print JSON");
 }
 
+void add_queue_policies(CLI::App& group, int& exit_code) {
+  auto words = std::make_shared<QueueWords>();
+  CLI::App* verb = add_queue_verb(
+      group, "policies", "Print or change the access policies of a queue",
+      "A signature that names a policy permits what the policy says, as long as the policy is there. A queue has 5 "
+      "policies at most. Prints a policy a line: its id, permissions, start and expiry, with - for what it leaves "
+      "out.\n"
+      "\nExamples\n"
+      "  varve queue policies ./shop orders --set workers --permissions p --expiry 2027-01-01\n"
+      "  varve queue policies ./shop orders\n"
+      "  varve queue policies ./shop orders --remove workers",
+      words, &queue_policies, exit_code);
+  add_policy_words(*verb, words->policies, "raup: read, add, update, process");
+  add_json_words(*verb, words->json, "Print JSON");
+}
+
 void add_queue_removers(CLI::App& group, int& exit_code) {
   auto dropped = std::make_shared<QueueWords>();
   CLI::App* drop =
@@ -245,6 +288,7 @@ void add_queue_verbs(CLI::App& app, int& exit_code) {
   add_queue_readers(*group, exit_code);
   add_message_verbs(*group, exit_code);
   add_queue_metadata(*group, exit_code);
+  add_queue_policies(*group, exit_code);
   add_queue_removers(*group, exit_code);
 }
 

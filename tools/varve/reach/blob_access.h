@@ -51,6 +51,10 @@ class BlobAccess {
   virtual Status create(const ContainerOptions& options) = 0;
   virtual Status drop(const BlobConditions& conditions) = 0;
   virtual Result<ContainerState> container() = 0;
+  virtual Result<std::vector<AccessPolicy>> policies() = 0;
+  /// Replaces all access policies and the public access of the container.
+  virtual Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
+                            const BlobConditions& conditions) = 0;
   /// Lists containers of the account, whatever the name of this container is.
   virtual Result<ContainerPage> containers(const ListOptions& options) = 0;
   virtual Result<BlobPage> list(const BlobListing& listing) = 0;

@@ -49,6 +49,16 @@ class LocalContainer final : public BlobAccess {
     if (!opened.ok()) return opened.status();
     return opened->container_state();
   }
+  Result<std::vector<AccessPolicy>> policies() override {
+    const Result<Container> opened = open();
+    if (!opened.ok()) return opened.status();
+    return opened->access_policies();
+  }
+  Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
+                    const BlobConditions& conditions) override {
+    Result<Container> opened = open();
+    return opened.ok() ? opened->set_access(policies, public_access, conditions).status() : opened.status();
+  }
   Result<ContainerPage> containers(const ListOptions& options) override {
     return store_->list_containers(account_, options);
   }

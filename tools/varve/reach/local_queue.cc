@@ -107,6 +107,15 @@ class LocalQueue final : public QueueAccess {
     if (!queue.ok()) return queue.status();
     return queue->metadata();
   }
+  Result<std::vector<AccessPolicy>> policies() override {
+    const Result<Queue> queue = open();
+    if (!queue.ok()) return queue.status();
+    return queue->access_policies();
+  }
+  Status set_policies(const std::vector<AccessPolicy>& policies) override {
+    Result<Queue> queue = open();
+    return queue.ok() ? queue->set_access_policies(policies) : queue.status();
+  }
   Status sync() override { return store_->sync(); }
   Result<ListedQueues> list(const ListOptions& options, bool with_figures) override {
     return list_queues(*store_, account_, options, with_figures);

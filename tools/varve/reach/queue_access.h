@@ -66,6 +66,9 @@ class QueueAccess {
                                       std::optional<std::string_view> text, const WriteOptions& options) = 0;
   virtual Result<std::vector<Message>> peek(std::uint32_t count) = 0;
   virtual Result<std::vector<MetadataPair>> metadata() = 0;
+  virtual Result<std::vector<AccessPolicy>> policies() = 0;
+  /// Replaces all access policies.
+  virtual Status set_policies(const std::vector<AccessPolicy>& policies) = 0;
   /// Makes every acknowledged write of the store durable.
   virtual Status sync() = 0;
   /// Lists queues of the account, whatever the name of this queue is. A queue that is dropped meanwhile is left out.

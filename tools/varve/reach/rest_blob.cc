@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/rest/encoding/policy_xml.h"
 #include "api/security/query_fields.h"
 #include "tools/serve/local/blob_door.h"
 #include "tools/serve/local/blob_fields.h"
@@ -138,6 +139,17 @@ class ServedContainer final : public BlobAccess {
     return send(with_conditions(of("drop"), conditions)).status();
   }
   Result<ContainerState> container() override { return value_of_answer(ask(of("container")), &serve::container_of); }
+  Result<std::vector<AccessPolicy>> policies() override {
+    const Result<std::string> document = ask(of("policies"));
+    if (!document.ok()) return document.status();
+    return serve::read_policies(*document, &Permissions::parse_for_blob);
+  }
+  Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
+                    const BlobConditions& conditions) override {
+    BlobParameters asked = with_conditions(of("access"), conditions);
+    asked.with("public", std::to_string(static_cast<int>(public_access)));
+    return send(asked, serve::write_policies(policies)).status();
+  }
   Result<ContainerPage> containers(const ListOptions& options) override {
     BlobParameters asked = of("containers");
     asked.with("prefix", options.prefix).with("continuation", options.continuation);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/rest/encoding/policy_xml.h"
 #include "api/security/query_fields.h"
 #include "tools/serve/local/queue_door.h"
 #include "tools/varve/reach/queue_access.h"
@@ -85,6 +86,7 @@ class ServedQueue final : public QueueAccess {
   Status create(const QueueOptions& options) override {
     Request request = of("create");
     request.add("message_bytes_max", std::to_string(options.message_bytes_max));
+    request.add("release_on_open", std::string(options.release_on_open ? "1" : "0"));
     request.body = body_of(options.metadata);
     return send(std::move(request)).status();
   }
@@ -164,6 +166,17 @@ class ServedQueue final : public QueueAccess {
   }
   Result<std::vector<MetadataPair>> metadata() override {
     return read<std::vector<MetadataPair>>(send(of("show")), &metadata_in);
+  }
+  Result<std::vector<AccessPolicy>> policies() override {
+    const Result<std::string> document = read<std::string>(
+        send(of("policies")), [](const Json& json) { return json.at("document").get<std::string>(); });
+    if (!document.ok()) return document.status();
+    return serve::read_policies(*document, &Permissions::parse_for_queue);
+  }
+  Status set_policies(const std::vector<AccessPolicy>& policies) override {
+    Request request = of("set_policies");
+    request.body = serve::write_policies(policies);
+    return send(std::move(request)).status();
   }
   Status sync() override { return send(of("sync")).status(); }
   Result<ListedQueues> list(const ListOptions& options, bool with_figures) override {

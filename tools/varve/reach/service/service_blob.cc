@@ -11,6 +11,7 @@
 #include "api/model/base64.h"
 #include "api/rest/blobs/blob_conditions.h"
 #include "api/rest/blobs/blob_xml.h"
+#include "api/rest/encoding/policy_xml.h"
 #include "api/rest/protocol/message.h"
 #include "api/security/query_fields.h"
 #include "tools/varve/reach/blob_access.h"
@@ -245,6 +246,19 @@ class ServiceContainer final : public BlobAccess {
     if (!response.ok()) return response.status();
     return container_state_of(name_, response->headers);
   }
+  Result<std::vector<AccessPolicy>> policies() override {
+    const ServiceAnswer response = wire_->send("GET", of_container() + "&comp=acl");
+    return response.ok() ? serve::read_policies(response->body, &Permissions::parse_for_blob) : response.status();
+  }
+  Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
+                    const BlobConditions& conditions) override {
+    serve::Headers headers{{"Content-Type", "application/xml"}};
+    if (public_access == PublicAccess::kBlobs) headers.emplace_back("x-ms-blob-public-access", "blob");
+    if (public_access == PublicAccess::kContainer) headers.emplace_back("x-ms-blob-public-access", "container");
+    add_condition_headers(headers, conditions);
+    return wire_->send("PUT", of_container() + "&comp=acl", std::move(headers), serve::write_policies(policies))
+        .status();
+  }
   Result<ContainerPage> containers(const ListOptions& options) override {
     std::string query = "comp=list&include=metadata&maxresults=" + std::to_string(options.page_names_max);
     security::append_field(query, "prefix", options.prefix);
@@ -272,6 +286,7 @@ class ServiceContainer final : public BlobAccess {
         std::make_unique<ServiceSource>(at(blob), raw_header(*response, "etag"), *std::move(state)));
   }
   Result<std::unique_ptr<BlobSink>> write(const std::string& blob, const BlobWriteOptions& options) override {
+    if (options.compresses) return not_in_protocol("--compress");
     if (Status judged = judge_write(at(blob), options.conditions); !judged.ok()) return judged;
     return std::unique_ptr<BlobSink>(std::make_unique<ServiceSink>(at(blob), options));
   }

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "api/rest/encoding/policy_xml.h"
 #include "api/rest/encoding/xml_text.h"
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/security/query_fields.h"
@@ -108,6 +109,7 @@ class ServiceQueue final : public QueueAccess {
 
   Status create(const QueueOptions& options) override {
     if (options.message_bytes_max != QueueOptions().message_bytes_max) return not_in_protocol("--message-bytes");
+    if (options.release_on_open) return not_in_protocol("--release-on-open");
     serve::Headers headers;
     add_metadata_headers(headers, options.metadata);
     const Result<serve::HttpResponse> response = wire_.send("PUT", path_, std::move(headers));
@@ -201,6 +203,15 @@ class ServiceQueue final : public QueueAccess {
     const Result<serve::HttpResponse> response = wire_.send("GET", path_ + "?comp=metadata");
     if (!response.ok()) return response.status();
     return serve::metadata_of(response->headers);
+  }
+  Result<std::vector<AccessPolicy>> policies() override {
+    const Result<serve::HttpResponse> response = wire_.send("GET", path_ + "?comp=acl");
+    return response.ok() ? serve::read_policies(response->body, &Permissions::parse_for_queue) : response.status();
+  }
+  Status set_policies(const std::vector<AccessPolicy>& policies) override {
+    return wire_
+        .send("PUT", path_ + "?comp=acl", {{"Content-Type", "application/xml"}}, serve::write_policies(policies))
+        .status();
   }
   /// The service has made each change durable before it answered.
   Status sync() override { return Status(); }

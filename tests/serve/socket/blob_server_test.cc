@@ -1,0 +1,134 @@
+// Goal: a running server has a further listener for blobs, which shares accounts, limits and figures with the first.
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/serve/service_bench.h"
+#include "tests/serve/socket/http_client.h"
+#include "tests/serve/socket/signed_bytes.h"
+#include "tools/serve/server.h"
+
+namespace varve::serve::blob_server_test {
+namespace {
+
+using namespace test;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kPhotos = "photos?restype=container";
+
+std::string blob_bytes(std::string_view verb, std::string_view resource, std::string body = {},
+                       const security::AccountCredentials& account = credentials()) {
+  Headers headers = {{"x-ms-version", "2021-12-02"}};
+  if (!body.empty()) {
+    headers.emplace_back("x-ms-blob-type", "BlockBlob");
+    headers.emplace_back("Content-Length", std::to_string(body.size()));
+  }
+  HttpRequest request = unsigned_request(verb, resource, std::move(body), std::move(headers));
+  request.head.headers.emplace_back(
+      "Authorization", *security::shared_key_authorization(security::SharedKeyScheme::kSharedKey, request.head, account,
+                                                           security::KeyChoice::kPrimary, StorageService::kBlobs));
+  std::erase_if(request.head.headers, [](const auto& header) { return header.first == "Content-Length"; });
+  return to_bytes(request);  // adds the length
+}
+
+class BlobServer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    bench_.open();
+    listening_.port = 0;
+    listening_.threads = 2;
+    listening_.blobs = FurtherAddress();
+    listening_.metrics = FurtherAddress();
+  }
+  Server& serve(Accounts chosen = accounts()) {
+    Result<std::unique_ptr<Server>> started = Server::start(*bench_.store, std::move(chosen), listening_);
+    EXPECT_TRUE(started.ok()) << started.status().to_string();
+    if (!started.ok()) std::abort();
+    server_ = *std::move(started);
+    return *server_;
+  }
+  std::uint16_t blob_port() const {
+    const std::string url = server_->blobs_url();
+    return static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+  }
+  static std::string told(std::uint16_t port, const std::string& bytes) {
+    HttpClient client(port);
+    EXPECT_TRUE(client.send(bytes));
+    const std::optional<HttpResponse> response = client.read();
+    return response ? outcome(*response) : "closed";
+  }
+
+  StoreBench bench_;
+  ListenOptions listening_;
+  std::unique_ptr<Server> server_;  // ends before the store
+};
+
+TEST_F(BlobServer, ListensBesideTheTables) {
+  const Server& server = serve();
+  EXPECT_THAT(server.blobs_url(), StartsWith("http://127.0.0.1:"));
+  ASSERT_NE(blob_port(), server.port());
+  EXPECT_EQ(told(blob_port(), blob_bytes("PUT", kPhotos)), "201");
+  EXPECT_EQ(told(blob_port(), blob_bytes("PUT", "photos/a", "content")), "201");
+  EXPECT_EQ(told(blob_port(), blob_bytes("GET", "photos/a")), "200");
+  EXPECT_EQ(told(server.port(), signed_bytes("GET", "Tables")), "200");
+  HttpClient monitor(server.metrics_port());
+  ASSERT_TRUE(monitor.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  const std::string figures = monitor.read().value_or(HttpResponse()).body;
+  EXPECT_THAT(figures, HasSubstr("varve_requests_total{operation=\"PutBlob\",status=\"201\"} 1\n"));
+  EXPECT_THAT(figures, HasSubstr("varve_requests_total{operation=\"ListTables\",status=\"200\"} 1\n"));
+  EXPECT_THAT(figures, HasSubstr("varve_connections_accepted_total 4\n"));
+}
+
+TEST_F(BlobServer, IsOffUnlessAskedFor) {
+  listening_.blobs.reset();
+  EXPECT_EQ(serve().blobs_url(), "");
+}
+
+TEST_F(BlobServer, SharesTheLimitOfConnections) {
+  listening_.limits.connections_max = 1;
+  const Server& server = serve();
+  HttpClient first(server.port());
+  ASSERT_TRUE(first.send(signed_bytes("GET", "Tables")));
+  EXPECT_EQ(first.read()->status, 200);
+  EXPECT_EQ(told(blob_port(), blob_bytes("PUT", kPhotos)), "closed");
+}
+
+TEST_F(BlobServer, RefusesABodyWithoutASignatureUnread) {
+  serve();
+  HttpClient client(blob_port());
+  ASSERT_TRUE(client.send("PUT /" + std::string(kAccount) +
+                          "/photos/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"));
+  EXPECT_EQ(outcome(client.read().value_or(HttpResponse())), "401 NoAuthenticationInformation");
+}
+
+TEST_F(BlobServer, TakesReplacedKeys) {
+  Server& server = serve();
+  EXPECT_EQ(told(blob_port(), blob_bytes("PUT", kPhotos)), "201");
+  EXPECT_EQ(told(blob_port(), blob_bytes("PUT", "photos/a", "content")), "201");
+  Accounts replaced = *Accounts::create();
+  ASSERT_TRUE(replaced.add(std::string(kAccount) + ":" + std::string(kOtherKeyText)).ok());
+  ASSERT_TRUE(server.reload(std::move(replaced), listening_).ok());
+  EXPECT_EQ(told(blob_port(), blob_bytes("GET", "photos/a")), "403 AuthenticationFailed");
+  EXPECT_EQ(told(blob_port(), blob_bytes("GET", "photos/a", "", credentials(kOtherKeyText))), "200");
+}
+
+TEST_F(BlobServer, DoesNotStartWhereItMayNotOrCannotListen) {
+  listening_.blobs = FurtherAddress{"0.0.0.0", 0};
+  EXPECT_EQ(Server::start(*bench_.store, *Accounts::create(), listening_).code(), Code::kInvalidArgument);
+  EXPECT_EQ(Server::start(*bench_.store, accounts(), listening_).code(), Code::kInvalidArgument) << "without TLS";
+  listening_.blobs = FurtherAddress{"nowhere", 0};
+  EXPECT_EQ(Server::start(*bench_.store, accounts(), listening_).code(), Code::kInvalidArgument);
+  listening_.blobs = FurtherAddress();
+  serve();
+  listening_.blobs = FurtherAddress{"127.0.0.1", blob_port()};
+  EXPECT_EQ(Server::start(*bench_.store, accounts(), listening_).code(), Code::kIoError);
+}
+
+}  // namespace
+}  // namespace varve::serve::blob_server_test
