@@ -103,9 +103,17 @@ Status RadosRoot::confirm() {
   return fenced(call);
 }
 
-Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
+/// Gives the change its epoch. One of a file has the epoch in which the file was made.
+Status RadosRoot::begin(ObjectChange& change, const FailedCall& call) const {
   if (Status owned = check(call); !owned.ok()) return owned;
-  change.epoch = epoch();
+  const std::uint64_t now = epoch();
+  if (change.epoch != 0 && change.epoch != now) return fenced(call);
+  change.epoch = now;
+  return Status();
+}
+
+Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
+  if (Status begun = begin(change, call); !begun.ok()) return begun;
   ObjectDoor& door = process_->door();
   const bool makes = change.presence == ObjectChange::Presence::kMustBeAbsent;
   ObjectAnswer answer = makes && change.may_exceed ? make_in_reserve(door, change) : door.change(change);
@@ -122,8 +130,7 @@ Result<RadosRoot::Sent> RadosRoot::send(ObjectChange change, const FailedCall& c
     if (Status made = this->change(std::move(change), call); !made.ok()) return made;
     return Sent();
   }
-  if (Status owned = check(call); !owned.ok()) return owned;
-  change.epoch = epoch();
+  if (Status begun = begin(change, call); !begun.ok()) return begun;
   std::unique_ptr<SentChange> answer = process_->door().send(change);
   return Sent{std::move(change.object), std::move(answer)};
 }
@@ -297,6 +304,7 @@ Status RadosRoot::add(std::string_view name, const FileEntry& entry, const Faile
 Status RadosRoot::update(std::string_view name, const FileEntry& entry, const FailedCall& call) {
   const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
+  if (entry.epoch != epoch()) return fenced(call);
   const std::optional<FileEntry> before = known(name);
   if (!before.has_value() || before->id() != entry.id()) {
     return call_error(Code::kFenced, call, {"another file has taken the name of this one, or it was removed"});

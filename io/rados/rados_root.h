@@ -76,7 +76,8 @@ class RadosRoot {
   /// Asks the root whether its epoch is still that of this handle. Errors: kFenced, kCorruption (the root is gone).
   Status confirm();
 
-  /// Makes one change of an object of this store under the epoch. Errors: kFenced; EEXIST, if the object was to be
+  /// Makes one change of an object of this store under the epoch. If the change has an epoch, it must be this one: a file of
+  /// an earlier ownership by this handle takes nothing more. Errors: kFenced; EEXIST, if the object was to be
   /// absent and is not one that a repeated change made; kCorruption (the cluster has lost the object); kIoError.
   Status change(ObjectChange change, const FailedCall& call);
   /// A change of an object that was sent. It has no answer to wait for if it was made at once.
@@ -123,6 +124,7 @@ class RadosRoot {
   Status raise_epoch(const Claim& former, const std::string& owner);
   Status end_lease(const Claim& former, const std::string& owner);
   Status take_directory();
+  Status begin(ObjectChange& change, const FailedCall& call) const;
   Status judge(const std::string& object, ObjectAnswer answer, const FailedCall& call);
   Status seal(const FileEntry& entry);
   Result<bool> seal_stripe(const std::string& object);

@@ -180,6 +180,35 @@ TEST_F(RadosRootTest, S5AHandleOfAStoreThatWasRemovedChangesNothingOfItsSuccesso
   EXPECT_TRUE(is_ok(again->confirm_owner()));
 }
 
+// Between the two ownerships, another owner may have read what the file has, and removed it.
+TEST_F(RadosRootTest, S1AFileOfAnEarlierOwnershipByTheSameHandleTakesNothing) {
+  const std::unique_ptr<Directory> owned = open(machine_.start());
+  auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  auto written = owned->create_log_segment("1.wal", 2 * kSectorBytes);
+  auto cut = owned->create_log_segment("2.wal", 2 * kSectorBytes);
+  auto fresh = owned->create("fresh");
+  auto manifest = owned->create("manifest");
+  ASSERT_TRUE(is_ok(written) && is_ok(cut) && is_ok(fresh) && is_ok(manifest));
+  ASSERT_TRUE(is_ok((*manifest)->append(bytes_of("edit"))));
+  ASSERT_TRUE(is_ok((*manifest)->sync(kPoint)));
+  owner->reset();
+  const auto again = lock(*owned);
+  ASSERT_TRUE(is_ok(again));
+  const std::string root = root_text();
+
+  const AlignedBuffer sector = sectors_by_seed(1, kSectorBytes);
+  EXPECT_TRUE(fails_with((*written)->write(0, sector.bytes(), kPoint), Code::kFenced));
+  EXPECT_TRUE(fails_with((*cut)->cut(kSectorBytes, kPoint), Code::kFenced));
+  for (WritableFile* const file : {fresh->get(), manifest->get()}) {
+    EXPECT_TRUE(is_ok(file->append(bytes_of("late"))));
+    EXPECT_TRUE(fails_with(file->sync(kPoint), Code::kFenced));
+  }
+  EXPECT_EQ(root_text(), root);
+  EXPECT_EQ(*read_whole(*owned, "manifest"), bytes_of("edit"));
+  EXPECT_TRUE(is_ok((*again)->check())) << "the present ownership goes on";
+}
+
 // The root compares the epoch by itself. The epochs of changes are a second guard, as they are of all other objects.
 TEST_F(RadosRootTest, S2AFormerOwnerDoesNotChangeTheRootEvenIfThePoolIgnoresEpochs) {
   machine_.cluster.hold_blocklists();
