@@ -192,8 +192,7 @@ class LibradosChange final : public SentChange {
   ~LibradosChange() override {
     if (!is_sent_) return;
     if (is_foreign()) {
-      // The parent's threads write into it.
-      leave_to_parent(in_flight_);
+      leave_to_parent(in_flight_);  // Its threads write into it.
       return;
     }
     (void)in_flight_->wait();

@@ -13,8 +13,8 @@ namespace varve::io {
 
 namespace {
 
-/// Returns what `call` returns. Names of objects are texts, so memory may be lacking. Who reads a block or writes the log may
-/// throw nothing, and a file whose change may have been made must know that it failed.
+/// Returns the result of `call`. Names of objects are texts, so memory may be lacking. Reads of blocks and writes of the log
+/// may throw nothing, and a file must know of each change that failed.
 template <typename Call>
 Status caught(const Call& call) noexcept {
   try {
