@@ -91,12 +91,14 @@ Status RadosRoot::confirm_answer() const noexcept {
 
 Status RadosRoot::confirm() {
   const FailedCall call{"confirm the owner", path_};
+  const std::uint64_t own = epoch();
   if (Status owned = check(call); !owned.ok()) return owned;
   ObjectLook root;
   const ObjectAnswer answer = process_->door().look(root_object(name_), root);
+  if (epoch() != own) return call_error(Code::kLocked, call, {"the ownership ended meanwhile"});
   if (answer == ENOENT) return root_lost(call);
   if (answer != 0 && answer != ESHUTDOWN) return os_error(answer, call);
-  if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
+  if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(own)) {
     return Status();
   }
   note_fenced();

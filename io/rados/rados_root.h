@@ -73,7 +73,8 @@ class RadosRoot {
   /// As check_answer(). With RadosOptions::verified_reads, it then asks the root, by one question for all who call at that
   /// moment. Waits for RadosProcess::read_patience(). Errors also: kBusy (no answer in time), kIoError, kOutOfMemory.
   Status confirm_answer() const noexcept;
-  /// Asks the root whether its epoch is still that of this handle. Errors: kFenced, kCorruption (the root is gone).
+  /// Asks the root whether its epoch is still that of this handle. Errors: kFenced, kCorruption (the root is gone), kLocked
+  /// (this handle has let go meanwhile).
   Status confirm();
 
   /// Makes one change of an object of this store under the epoch. If the change has an epoch, it must be this one: a file of

@@ -3,8 +3,13 @@
 // Method: a raw client of a model of RADOS changes or removes objects beside the owner. Threads and time follow a seed.
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,6 +83,57 @@ class RadosRootTest : public testing::Test {
   RadosMachine machine_{1};
   const std::unique_ptr<ObjectDoor> raw_ = machine_.cluster.make_door();
 };
+
+/// A door at which something else happens between a look and its answer.
+class SlowDoor final : public ObjectDoor {
+ public:
+  explicit SlowDoor(std::unique_ptr<ObjectDoor> door) noexcept : door_(std::move(door)) {}
+  void after_next_look(std::function<void()> then) { then_ = std::move(then); }
+
+  std::string client() const override { return door_->client(); }
+  ObjectAnswer change(const ObjectChange& change) override { return door_->change(change); }
+  std::unique_ptr<SentChange> send(const ObjectChange& change) override { return door_->send(change); }
+  ObjectAnswer look(std::string_view object, ObjectLook& found) override {
+    const ObjectAnswer answer = door_->look(object, found);
+    if (const std::function<void()> then = std::exchange(then_, nullptr)) then();
+    return answer;
+  }
+  ObjectAnswer entries(std::string_view object, TextMap& found) override { return door_->entries(object, found); }
+  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
+                    milliseconds patience) override {
+    return door_->read(object, offset, bytes, count, patience);
+  }
+  ObjectAnswer blocklist(std::string_view client) override { return door_->blocklist(client); }
+  ObjectAnswer look_at_pool(std::string_view object, PoolLook& found) override {
+    return door_->look_at_pool(object, found);
+  }
+
+ private:
+  const std::unique_ptr<ObjectDoor> door_;
+  std::function<void()> then_;
+};
+
+TEST_F(RadosRootTest, AnAnswerThatComesAfterTheOwnerLetGoIsNoFence) {
+  auto made = std::make_unique<SlowDoor>(machine_.cluster.make_door());
+  SlowDoor& door = *made;
+  RadosProgram& program = machine_.start({}, std::move(made));
+  const std::unique_ptr<Directory> owned = open(program);
+  auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  door.after_next_look([&] { owner->reset(); });
+  EXPECT_TRUE(fails_with(owned->confirm_owner(), Code::kLocked));
+  EXPECT_EQ(program.files->process().figures().fences, 0U);
+
+  owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  door.after_next_look([&] {
+    owner->reset();
+    owner = lock(*owned);
+  });
+  EXPECT_TRUE(fails_with(owned->confirm_owner(), Code::kLocked));
+  ASSERT_TRUE(is_ok(owner));
+  EXPECT_TRUE(is_ok((*owner)->check())) << "the next ownership goes on";
+}
 
 using RadosRootLoss = RadosRootTest;
 
