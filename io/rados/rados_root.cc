@@ -75,17 +75,29 @@ Status RadosRoot::check_answer() const noexcept {
   if (!may_answer_.load(std::memory_order_acquire)) {
     return call_error(Code::kLocked, call, {"the store is not locked by this handle"});
   }
-  if (process_->is_fresh()) [[likely]]
+  if (process_->is_fresh()) [[likely]] {
+    look_after_root();
     return Status();
+  }
   // Another owner may have ended the lease since the first look.
   if (process_->is_fenced()) return fenced(call);
   return call_error(Code::kBusy, call,
                     {"the cluster has not confirmed the ownership in time; repeat the call when it answers again"});
 }
 
+void RadosRoot::look_after_root() const noexcept {
+  constexpr std::uint64_t kRenewalsUnasked = 8;  // about four seconds
+  std::uint64_t asked = asked_at_.load(std::memory_order_relaxed);
+  const std::uint64_t renewals = process_->renewal_count();
+  if (renewals < asked + kRenewalsUnasked) [[likely]]
+    return;
+  // Of the threads that come here now, one sends the question. None waits for the answer. A fence ends the ownership.
+  if (asked_at_.compare_exchange_strong(asked, renewals, std::memory_order_relaxed)) question_->send();
+}
+
 Status RadosRoot::confirm_answer() const noexcept {
   Status fresh = check_answer();
-  if (!fresh.ok() || question_ == nullptr) return fresh;
+  if (!fresh.ok() || !process_->options().verified_reads) return fresh;
   return question_->ask(process_->read_patience());
 }
 

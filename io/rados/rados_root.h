@@ -149,6 +149,9 @@ class RadosRoot {
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
   /// Takes bytes of a ballast that was given up, for a new object.
   bool take_excess(std::uint64_t bytes) noexcept;
+  /// Lets the root be asked now and then, without a wait. A store that was removed by hand, and made again, ends the lease of
+  /// no former owner.
+  void look_after_root() const noexcept;
   /// Makes a small object and removes it.
   Status probe_space(const FailedCall& call) VARVE_REQUIRES(mutex_);
   Result<TextMap> read_entries();
@@ -182,8 +185,9 @@ class RadosRoot {
   std::set<std::string, std::less<>> may_come_ VARVE_GUARDED_BY(mutex_);
   /// Objects without a name that wait for that: ids, and the numbers of objects. They have keys in the root.
   std::vector<std::pair<std::string, std::uint64_t>> waiting_ VARVE_GUARDED_BY(mutex_);
-  Status failure_ VARVE_GUARDED_BY(mutex_);  // of a change of the root with an unknown outcome
-  std::unique_ptr<OwnerQuestion> question_;  // made by the first take(), if reads are verified
+  Status failure_ VARVE_GUARDED_BY(mutex_);         // of a change of the root with an unknown outcome
+  std::unique_ptr<OwnerQuestion> question_;         // made by the first take(), if answers rest on a lease
+  mutable std::atomic<std::uint64_t> asked_at_{0};  // the number of renewals when the last question was sent unasked
 };
 
 }  // namespace varve::io

@@ -284,6 +284,33 @@ TEST_F(RadosRootTest, S2AFormerOwnerDoesNotChangeTheRootEvenIfThePoolIgnoresEpoc
   EXPECT_EQ(root_text(), root) << "its end does not let the successor go";
 }
 
+// Nothing ends its lease: the new root does not name it.
+TEST_F(RadosRootTest, S5AnOwnerThatIsReadLearnsThatItsStoreWasMadeAgain) {
+  RadosProgram& program = machine_.start();
+  const std::unique_ptr<Directory> owned = open(program);
+  const auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  const std::shared_ptr<const Lease> lease = (*owner)->lease();
+  const auto reads_for = [&](milliseconds time) {
+    Status answered;
+    const auto end = machine_.clock.monotonic() + time;
+    while (answered.ok() && machine_.clock.monotonic() < end) {
+      rest(milliseconds(250));
+      answered = lease->check();
+    }
+    return answered;
+  };
+  EXPECT_TRUE(is_ok(reads_for(milliseconds(10'000))));
+  lose_root();
+  EXPECT_TRUE(is_ok(reads_for(milliseconds(10'000)))) << "it can still be read out";
+  const std::unique_ptr<Directory> again = open(machine_.start());
+  const auto owner_again = lock(*again);
+  ASSERT_TRUE(is_ok(owner_again));
+  EXPECT_TRUE(fails_with(reads_for(milliseconds(6'000)), Code::kFenced));
+  EXPECT_EQ(program.files->process().figures().fences, 1U);
+  EXPECT_TRUE(is_ok((*owner_again)->check()));
+}
+
 TEST_F(RadosRootTest, S5TheEndOfAHandleLeavesTheStoreThatWasMadeAgainItsOwner) {
   const std::unique_ptr<Directory> owned = open(machine_.start());
   auto owner = lock(*owned);
