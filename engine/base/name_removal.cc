@@ -47,7 +47,15 @@ void NameRemoval::remove(std::string name) noexcept {
       return;
     }
   }
-  (void)directory_.remove(name);
+  remove_now(name);
+}
+
+void NameRemoval::remove_now(const std::string& name) noexcept {
+  try {
+    (void)directory_.remove(name);
+  } catch (const std::bad_alloc&) {
+    // It remains as a stray file.
+  }
 }
 
 void NameRemoval::end_hold() noexcept {
@@ -57,7 +65,7 @@ void NameRemoval::end_hold() noexcept {
     assert(holds_ > 0);
     if (--holds_ == 0) due.swap(put_off_);
   }
-  for (const std::string& name : due) (void)directory_.remove(name);
+  for (const std::string& name : due) remove_now(name);
 }
 
 }  // namespace varve::engine

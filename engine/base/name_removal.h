@@ -42,6 +42,7 @@ class NameRemoval {
   void remove(std::string name) noexcept;
 
  private:
+  void remove_now(const std::string& name) noexcept;
   void end_hold() noexcept;
 
   io::Directory& directory_;

@@ -192,9 +192,7 @@ class InFlight {
 /// A change that the library has, or one that it did not take.
 class LibradosChange final : public SentChange {
  public:
-  /// Nothing fails after send() but the change itself.
-  explicit LibradosChange(const LibradosConnection& connection)
-      : connection_(connection), in_flight_(std::make_unique<InFlight>(connection.calls())) {}
+  explicit LibradosChange(const LibradosConnection& connection) noexcept : connection_(connection) {}
   ~LibradosChange() override {
     if (!is_sent_) return;
     if (is_foreign()) {
@@ -207,6 +205,7 @@ class LibradosChange final : public SentChange {
   LibradosChange& operator=(const LibradosChange&) = delete;
 
   void send(std::shared_ptr<PoolContext> context, const ObjectChange& change) {
+    in_flight_ = std::make_unique<InFlight>(connection_.calls());
     if (!in_flight_->is_made()) return refuse(ENOMEM);
     context_ = std::move(context);
     BuiltWrite write(connection_.calls());
@@ -215,7 +214,10 @@ class LibradosChange final : public SentChange {
                                                               change.object.c_str(), nullptr, flags_of(change));
     sent < 0 ? refuse(answer_of(sent)) : accept();
   }
-  void refuse(ObjectAnswer answer) noexcept { refusal_ = answer; }
+  void refuse(ObjectAnswer answer) noexcept {
+    refusal_ = answer;
+    in_flight_.reset();
+  }
 
   ObjectAnswer await() noexcept override {
     if (!is_sent_) return refusal_;

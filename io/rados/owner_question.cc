@@ -34,13 +34,23 @@ Status OwnerQuestion::start() {
   return Status();
 }
 
-Status OwnerQuestion::ask(std::chrono::milliseconds patience) noexcept {
-  const MutexGuard guard(mutex_);
+std::uint64_t OwnerQuestion::want() noexcept {
   const std::uint64_t own = sent_ + 1;  // The present one, if any, was sent before.
   if (wanted_ < own) {
     wanted_ = own;
     wanted_more_.notify_one();
   }
+  return own;
+}
+
+void OwnerQuestion::send() noexcept {
+  const MutexGuard guard(mutex_);
+  (void)want();
+}
+
+Status OwnerQuestion::ask(std::chrono::milliseconds patience) noexcept {
+  const MutexGuard guard(mutex_);
+  const std::uint64_t own = want();
   while (answered_ < own) {
     if (patience.count() == 0) {
       answered_more_.wait(mutex_);

@@ -30,10 +30,13 @@ class OwnerQuestion {
   /// for its own, for up to `patience` each, or without end if it is zero. Errors: those of the question; kBusy (no answer
   /// came in time).
   Status ask(std::chrono::milliseconds patience) noexcept;
+  /// Lets a question be sent, whose answer the caller does not want.
+  void send() noexcept;
   /// Returns the number of questions that were sent.
   std::uint64_t sent() noexcept;
 
  private:
+  std::uint64_t want() noexcept VARVE_REQUIRES(mutex_);
   void run() noexcept;
 
   Scheduler& scheduler_;
@@ -41,7 +44,7 @@ class OwnerQuestion {
   Mutex mutex_;
   Condition wanted_more_;
   Condition answered_more_;
-  std::uint64_t wanted_ VARVE_GUARDED_BY(mutex_) = 0;    // the last question that a reader waits for
+  std::uint64_t wanted_ VARVE_GUARDED_BY(mutex_) = 0;    // the last question that is asked for
   std::uint64_t sent_ VARVE_GUARDED_BY(mutex_) = 0;      // the last question that was sent
   std::uint64_t answered_ VARVE_GUARDED_BY(mutex_) = 0;  // the last question with an answer
   Status answer_ VARVE_GUARDED_BY(mutex_);               // to it

@@ -13,8 +13,8 @@ namespace varve::io {
 
 namespace {
 
-/// Returns what `call` returns. Names of objects are texts, so memory may be lacking. Who reads a block or writes the log may
-/// throw nothing, and a file whose change may have been made must know that it failed.
+/// Returns the result of `call`. Names of objects are texts, so memory may be lacking. Reads of blocks and writes of the log
+/// may throw nothing, and a file must know of each change that failed.
 template <typename Call>
 Status caught(const Call& call) noexcept {
   try {
@@ -121,6 +121,7 @@ Status RadosWritableFile::write_waiting(std::string_view point) {
   }
   ObjectChange writing;
   writing.object = stripe_object(root_->store(), entry_.id(), written_bytes_ / kStripeBytes);
+  writing.epoch = entry_.epoch;
   writing.offset = written_bytes_ % kStripeBytes;
   if (writing.offset == 0) writing.presence = ObjectChange::Presence::kMustBeAbsent;
   writing.bytes = waiting_.bytes().first(waiting_bytes_);
@@ -155,6 +156,7 @@ Status RadosWritableFile::send_waiting(std::string_view point) {
   assert(written_bytes_ == sent_ * kStripeBytes);
   ObjectChange making;
   making.object = stripe_object(root_->store(), entry_.id(), sent_);
+  making.epoch = entry_.epoch;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.bytes = waiting_.bytes().first(waiting_bytes_);
   Result<RadosRoot::Sent> sent = root_->send(std::move(making), {"write", guard_.path(), written_bytes_, point});
@@ -312,6 +314,7 @@ Status RadosLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
   const Status written = caught([&] {
     ObjectChange writing;
     writing.object = stripe_object(root_->store(), entry_.id(), 0);
+    writing.epoch = entry_.epoch;
     writing.offset = offset;
     writing.bytes = bytes;
     writing.may_exceed = true;  // The segment was admitted when it was made.

@@ -131,6 +131,7 @@ void RadosProcess::renew() {
 }
 
 void RadosProcess::note_renewal(std::int64_t sent) noexcept {
+  renewal_count_.fetch_add(1, std::memory_order_relaxed);
   const std::int64_t former = renewed_at_.exchange(sent, std::memory_order_acq_rel);
   if (former == INT64_MIN) return;
   // A renewal whose own answer came late does not end the lapse.

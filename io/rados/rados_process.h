@@ -92,6 +92,8 @@ class RadosProcess {
   bool is_fenced() const noexcept { return is_fenced_.load(std::memory_order_acquire); }
   /// Returns whether this process may answer from memory.
   bool is_fresh() noexcept;
+  /// Returns the number of renewals that succeeded.
+  std::uint64_t renewal_count() const noexcept { return renewal_count_.load(std::memory_order_relaxed); }
 
   /// Waits, while another handle of this process owns the root, up to `wait_max`. Returns false after that.
   bool begin_owning(const std::string& name, std::chrono::milliseconds wait_max);
@@ -119,6 +121,7 @@ class RadosProcess {
   std::atomic<bool> is_fenced_{false};
   std::atomic<std::uint64_t> fences_{0};
   std::atomic<std::uint64_t> lease_lapses_{0};
+  std::atomic<std::uint64_t> renewal_count_{0};
   std::atomic<std::int64_t> read_patience_{0};  // in milliseconds
   BytesInFlight stripes_in_flight_;
   BytesInFlight reads_in_flight_;

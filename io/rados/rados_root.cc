@@ -76,37 +76,59 @@ Status RadosRoot::check_answer() const noexcept {
   if (!may_answer_.load(std::memory_order_acquire)) {
     return call_error(Code::kLocked, call, {"the store is not locked by this handle"});
   }
-  if (process_->is_fresh()) [[likely]]
+  if (process_->is_fresh()) [[likely]] {
+    look_after_root();
     return Status();
+  }
   // Another owner may have ended the lease since the first look.
   if (process_->is_fenced()) return fenced(call);
   return call_error(Code::kBusy, call,
                     {"the cluster has not confirmed the ownership in time; repeat the call when it answers again"});
 }
 
+void RadosRoot::look_after_root() const noexcept {
+  constexpr std::uint64_t kRenewalsUnasked = 8;  // about four seconds
+  std::uint64_t asked = asked_at_.load(std::memory_order_relaxed);
+  const std::uint64_t renewals = process_->renewal_count();
+  if (renewals < asked + kRenewalsUnasked) [[likely]]
+    return;
+  // Of the threads that come here now, one sends the question. None waits for the answer. A fence ends the ownership.
+  if (asked_at_.compare_exchange_strong(asked, renewals, std::memory_order_relaxed)) question_->send();
+}
+
 Status RadosRoot::confirm_answer() const noexcept {
   Status fresh = check_answer();
-  if (!fresh.ok() || question_ == nullptr) return fresh;
+  if (!fresh.ok() || !process_->options().verified_reads) return fresh;
   return question_->ask(process_->read_patience());
 }
 
 Status RadosRoot::confirm() {
   const FailedCall call{"confirm the owner", path_};
+  const std::uint64_t own = epoch();
   if (Status owned = check(call); !owned.ok()) return owned;
   ObjectLook root;
   const ObjectAnswer answer = process_->door().look(root_object(name_), root);
+  if (epoch() != own) return call_error(Code::kLocked, call, {"the ownership ended meanwhile"});
   if (answer == ENOENT) return root_lost(call);
   if (answer != 0 && answer != ESHUTDOWN) return os_error(answer, call);
-  if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
+  if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(own)) {
     return Status();
   }
   note_fenced();
   return fenced(call);
 }
 
-Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
+/// Gives the change its epoch. One of a file has the epoch in which the file was made.
+Status RadosRoot::begin(ObjectChange& change, const FailedCall& call) const {
   if (Status owned = check(call); !owned.ok()) return owned;
-  change.epoch = epoch();
+  const std::uint64_t now = epoch();
+  if (change.epoch != 0 && change.epoch != now) return fenced(call);
+  change.epoch = now;
+  return Status();
+}
+
+Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
+  if (Status begun = begin(change, call); !begun.ok()) return begun;
   ObjectDoor& door = process_->door();
   const bool makes = change.presence == ObjectChange::Presence::kMustBeAbsent;
   ObjectAnswer answer = makes && change.may_exceed ? make_in_reserve(door, change) : door.change(change);
@@ -123,8 +145,7 @@ Result<RadosRoot::Sent> RadosRoot::send(ObjectChange change, const FailedCall& c
     if (Status made = this->change(std::move(change), call); !made.ok()) return made;
     return Sent();
   }
-  if (Status owned = check(call); !owned.ok()) return owned;
-  change.epoch = epoch();
+  if (Status begun = begin(change, call); !begun.ok()) return begun;
   std::unique_ptr<SentChange> answer = process_->door().send(change);
   return Sent{std::move(change.object), std::move(answer)};
 }
@@ -298,6 +319,7 @@ Status RadosRoot::add(std::string_view name, const FileEntry& entry, const Faile
 Status RadosRoot::update(std::string_view name, const FileEntry& entry, const FailedCall& call) {
   const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
+  if (entry.epoch != epoch()) return fenced(call);
   const std::optional<FileEntry> before = known(name);
   if (!before.has_value() || before->id() != entry.id()) {
     return call_error(Code::kFenced, call, {"another file has taken the name of this one, or it was removed"});

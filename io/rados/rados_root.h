@@ -74,10 +74,12 @@ class RadosRoot {
   /// As check_answer(). With RadosOptions::verified_reads, it then asks the root, by one question for all who call at that
   /// moment. Waits for RadosProcess::read_patience(). Errors also: kBusy (no answer in time), kIoError, kOutOfMemory.
   Status confirm_answer() const noexcept;
-  /// Asks the root whether its epoch is still that of this handle. Errors: kFenced, kCorruption (the root is gone).
+  /// Asks the root whether its epoch is still that of this handle. Errors: kFenced, kCorruption (the root is gone), kLocked
+  /// (this handle has let go meanwhile).
   Status confirm();
 
-  /// Makes one change of an object of this store under the epoch. Errors: kFenced; EEXIST, if the object was to be
+  /// Makes one change of an object of this store under the epoch. If the change has an epoch, it must be this one: a file of
+  /// an earlier ownership by this handle takes nothing more. Errors: kFenced; EEXIST, if the object was to be
   /// absent and is not one that a repeated change made; kCorruption (the cluster has lost the object); kIoError.
   Status change(ObjectChange change, const FailedCall& call);
   /// A change of an object that was sent. It has no answer to wait for if it was made at once.
@@ -125,6 +127,7 @@ class RadosRoot {
   Result<FormerOwners> formers_after(const Claim& former, bool was_foreign);
   Status end_lease(const Claim& former, const std::string& owner);
   Status take_directory();
+  Status begin(ObjectChange& change, const FailedCall& call) const;
   Status judge(const std::string& object, ObjectAnswer answer, const FailedCall& call);
   Status seal(const FileEntry& entry);
   Result<bool> seal_stripe(const std::string& object);
@@ -148,6 +151,9 @@ class RadosRoot {
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
   /// Takes bytes of a ballast that was given up, for a new object.
   bool take_excess(std::uint64_t bytes) noexcept;
+  /// Lets the root be asked now and then, without a wait. A store that was removed by hand, and made again, ends the lease of
+  /// no former owner.
+  void look_after_root() const noexcept;
   /// Makes a small object and removes it.
   Status probe_space(const FailedCall& call) VARVE_REQUIRES(mutex_);
   Result<TextMap> read_entries();
@@ -177,8 +183,9 @@ class RadosRoot {
   std::set<std::string, std::less<>> may_come_ VARVE_GUARDED_BY(mutex_);
   /// Objects without a name that wait for that: ids, and the numbers of objects. They have keys in the root.
   std::vector<std::pair<std::string, std::uint64_t>> waiting_ VARVE_GUARDED_BY(mutex_);
-  Status failure_ VARVE_GUARDED_BY(mutex_);  // of a change of the root with an unknown outcome
-  std::unique_ptr<OwnerQuestion> question_;  // made by the first take(), if reads are verified
+  Status failure_ VARVE_GUARDED_BY(mutex_);         // of a change of the root with an unknown outcome
+  std::unique_ptr<OwnerQuestion> question_;         // made by the first take(), if answers rest on a lease
+  mutable std::atomic<std::uint64_t> asked_at_{0};  // the number of renewals when the last question was sent unasked
 };
 
 }  // namespace varve::io

@@ -108,6 +108,7 @@ TEST(Librados, AForkedChildCallsNothingOfTheLibrary) {
     std::size_t count = 0;
     PoolLook pool;
     expect_refusal("change", door->change(change));
+    expect_refusal("send", door->send(change)->await());
     expect_refusal("look", door->look(change.object, look));
     expect_refusal("entries", door->entries(change.object, entries));
     expect_refusal("read", door->read(change.object, 0, {&byte, 1}, count, std::chrono::milliseconds(0)));

@@ -1,6 +1,7 @@
 // Goal: the door to a real cluster builds each change with both halves of the fence (S1), and no other way past them.
 // Method: a client library that is made up records what it is asked for. The model of RADOS is given changes as a whole, so
 // it cannot show how they are built. What the monitors say of a pool is made up as well.
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -35,7 +37,9 @@ struct Library {
   std::uint64_t sequence = UINT64_MAX;
   int flags = 0;
   int answer = 0;
+  int refusal = 0;  // of a change that is sent without a wait
   bool hangs = false;
+  int released = 0;
   void (*done)(RadosCompletion, void*) = nullptr;
   void* argument = nullptr;
   std::map<std::string, std::string> pool;
@@ -108,6 +112,7 @@ LibradosCalls made_up_calls() {
   calls.aio_write_op_operate = [](RadosWrite, RadosContext context, RadosCompletion completion, const char* object,
                                   std::time_t*, int flags) {
     (void)operate(context, object, flags);
+    if (library->refusal < 0) return library->refusal;
     if (!library->hangs) library->done(completion, library->argument);
     return 0;
   };
@@ -117,7 +122,7 @@ LibradosCalls made_up_calls() {
     return 0;
   };
   calls.aio_get_return_value = [](RadosCompletion) { return library->answer; };
-  calls.aio_release = [](RadosCompletion) {};
+  calls.aio_release = [](RadosCompletion) { ++library->released; };
   calls.buffer_free = [](char* buffer) { std::free(buffer); };
   calls.mon_command = [](RadosCluster, const char** commands, std::size_t, const char*, std::size_t, char** output,
                          std::size_t* output_size, char**, std::size_t*) {
@@ -195,6 +200,49 @@ TEST_F(LibradosWrite, S1EveryChangeCarriesItsEpochAndTheFlagThatRefusesOlderOnes
     }
   }
   EXPECT_EQ(library_.contexts, 3) << "one handle an epoch";
+}
+
+TEST_F(LibradosWrite, S1AChangeThatIsSentWithoutAWaitIsBuiltAsAnyOther) {
+  for (const std::uint64_t epoch : {std::uint64_t{7}, std::uint64_t{1} << 40}) {
+    for (const bool may_exceed : {false, true}) {
+      SCOPED_TRACE(epoch);
+      ObjectChange change = full_change(Presence::kMustBeAbsent);
+      change.epoch = epoch;
+      change.may_exceed = may_exceed;
+      library_.sequence = UINT64_MAX;
+      const std::unique_ptr<SentChange> sent = door_->send(change);
+      EXPECT_EQ(library_.steps,
+                "create exclusively, expect epoch=7, expect id=x, set value=new, write 3 at 12, enter n/a, erase n/b");
+      EXPECT_EQ(library_.object, "store/1.2.0");
+      EXPECT_EQ(library_.sequence, epoch);
+      EXPECT_EQ(library_.flags, kOrderSnapshots | (may_exceed ? kFullForce : kFullTry));
+      EXPECT_EQ(sent->await(), 0);
+      EXPECT_EQ(sent->await(), 0) << "each time the same";
+    }
+  }
+  EXPECT_EQ(library_.released, 4) << "with the handle of the change";
+}
+
+TEST_F(LibradosWrite, AChangeThatTheLibraryDoesNotTakeHasItsAnswerAndNoneToWaitFor) {
+  library_.refusal = -ENOMEM;
+  const std::unique_ptr<SentChange> sent = door_->send(full_change(Presence::kMustBeAbsent));
+  EXPECT_EQ(sent->await(), ENOMEM);
+  EXPECT_EQ(sent->await(), ENOMEM);
+}
+
+// The library writes into the handle of a change until it has answered.
+TEST_F(LibradosWrite, TheEndOfAChangeThatWasSentWaitsForItsAnswer) {
+  library_.hangs = true;
+  std::unique_ptr<SentChange> sent = door_->send(full_change(Presence::kMustBeAbsent));
+  std::atomic<bool> is_answered{false};
+  std::thread answering([&] {
+    is_answered = true;
+    library_.done(&library_, library_.argument);
+  });
+  sent.reset();
+  EXPECT_TRUE(is_answered);
+  EXPECT_EQ(library_.released, 1);
+  answering.join();
 }
 
 TEST_F(LibradosWrite, AChangeWhosePatienceEndsIsGivenUpAndMayHaveBeenMade) {

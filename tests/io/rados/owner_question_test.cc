@@ -59,6 +59,26 @@ TEST_P(OwnerQuestions, AreSentAfterTheReadersThatTheyServeAndAreShared) {
   EXPECT_EQ(question.sent(), number);
 }
 
+TEST_P(OwnerQuestions, AreSentWithoutAReaderToo) {
+  Mutex mutex(scheduler());
+  Condition asked_more(scheduler());
+  int asked = 0;
+  OwnerQuestion question(scheduler(), [&] {
+    const MutexGuard guard(mutex);
+    ++asked;
+    asked_more.notify_all();
+    return Status();
+  });
+  ASSERT_TRUE(is_ok(question.start()));
+  question.send();
+  {
+    const MutexGuard guard(mutex);
+    while (asked == 0) asked_more.wait(mutex);
+  }
+  EXPECT_TRUE(is_ok(question.ask(milliseconds(0)))) << "which is another one";
+  EXPECT_EQ(question.sent(), 2U);
+}
+
 TEST_P(OwnerQuestions, ThatFindNoMemoryEndTheirReaders) {
   int asked = 0;
   OwnerQuestion question(scheduler(), [&]() -> Status {

@@ -3,8 +3,13 @@
 // Method: a raw client of a model of RADOS changes or removes objects beside the owner. Threads and time follow a seed.
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,6 +83,57 @@ class RadosRootTest : public testing::Test {
   RadosMachine machine_{1};
   const std::unique_ptr<ObjectDoor> raw_ = machine_.cluster.make_door();
 };
+
+/// A door at which something else happens between a look and its answer.
+class SlowDoor final : public ObjectDoor {
+ public:
+  explicit SlowDoor(std::unique_ptr<ObjectDoor> door) noexcept : door_(std::move(door)) {}
+  void after_next_look(std::function<void()> then) { then_ = std::move(then); }
+
+  std::string client() const override { return door_->client(); }
+  ObjectAnswer change(const ObjectChange& change) override { return door_->change(change); }
+  std::unique_ptr<SentChange> send(const ObjectChange& change) override { return door_->send(change); }
+  ObjectAnswer look(std::string_view object, ObjectLook& found) override {
+    const ObjectAnswer answer = door_->look(object, found);
+    if (const std::function<void()> then = std::exchange(then_, nullptr)) then();
+    return answer;
+  }
+  ObjectAnswer entries(std::string_view object, TextMap& found) override { return door_->entries(object, found); }
+  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
+                    milliseconds patience) override {
+    return door_->read(object, offset, bytes, count, patience);
+  }
+  ObjectAnswer blocklist(std::string_view client) override { return door_->blocklist(client); }
+  ObjectAnswer look_at_pool(std::string_view object, PoolLook& found) override {
+    return door_->look_at_pool(object, found);
+  }
+
+ private:
+  const std::unique_ptr<ObjectDoor> door_;
+  std::function<void()> then_;
+};
+
+TEST_F(RadosRootTest, AnAnswerThatComesAfterTheOwnerLetGoIsNoFence) {
+  auto made = std::make_unique<SlowDoor>(machine_.cluster.make_door());
+  SlowDoor& door = *made;
+  RadosProgram& program = machine_.start({}, std::move(made));
+  const std::unique_ptr<Directory> owned = open(program);
+  auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  door.after_next_look([&] { owner->reset(); });
+  EXPECT_TRUE(fails_with(owned->confirm_owner(), Code::kLocked));
+  EXPECT_EQ(program.files->process().figures().fences, 0U);
+
+  owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  door.after_next_look([&] {
+    owner->reset();
+    owner = lock(*owned);
+  });
+  EXPECT_TRUE(fails_with(owned->confirm_owner(), Code::kLocked));
+  ASSERT_TRUE(is_ok(owner));
+  EXPECT_TRUE(is_ok((*owner)->check())) << "the next ownership goes on";
+}
 
 using RadosRootLoss = RadosRootTest;
 
@@ -180,6 +236,35 @@ TEST_F(RadosRootTest, S5AHandleOfAStoreThatWasRemovedChangesNothingOfItsSuccesso
   EXPECT_TRUE(is_ok(again->confirm_owner()));
 }
 
+// Between the two ownerships, another owner may have read what the file has, and removed it.
+TEST_F(RadosRootTest, S1AFileOfAnEarlierOwnershipByTheSameHandleTakesNothing) {
+  const std::unique_ptr<Directory> owned = open(machine_.start());
+  auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  auto written = owned->create_log_segment("1.wal", 2 * kSectorBytes);
+  auto cut = owned->create_log_segment("2.wal", 2 * kSectorBytes);
+  auto fresh = owned->create("fresh");
+  auto manifest = owned->create("manifest");
+  ASSERT_TRUE(is_ok(written) && is_ok(cut) && is_ok(fresh) && is_ok(manifest));
+  ASSERT_TRUE(is_ok((*manifest)->append(bytes_of("edit"))));
+  ASSERT_TRUE(is_ok((*manifest)->sync(kPoint)));
+  owner->reset();
+  const auto again = lock(*owned);
+  ASSERT_TRUE(is_ok(again));
+  const std::string root = root_text();
+
+  const AlignedBuffer sector = sectors_by_seed(1, kSectorBytes);
+  EXPECT_TRUE(fails_with((*written)->write(0, sector.bytes(), kPoint), Code::kFenced));
+  EXPECT_TRUE(fails_with((*cut)->cut(kSectorBytes, kPoint), Code::kFenced));
+  for (WritableFile* const file : {fresh->get(), manifest->get()}) {
+    EXPECT_TRUE(is_ok(file->append(bytes_of("late"))));
+    EXPECT_TRUE(fails_with(file->sync(kPoint), Code::kFenced));
+  }
+  EXPECT_EQ(root_text(), root);
+  EXPECT_EQ(*read_whole(*owned, "manifest"), bytes_of("edit"));
+  EXPECT_TRUE(is_ok((*again)->check())) << "the present ownership goes on";
+}
+
 // The root compares the epoch by itself. The epochs of changes are a second guard, as they are of all other objects.
 TEST_F(RadosRootTest, S2AFormerOwnerDoesNotChangeTheRootEvenIfThePoolIgnoresEpochs) {
   machine_.cluster.hold_blocklists();
@@ -197,6 +282,33 @@ TEST_F(RadosRootTest, S2AFormerOwnerDoesNotChangeTheRootEvenIfThePoolIgnoresEpoc
   EXPECT_TRUE(fails_with(owned->create("a"), Code::kFenced));
   owner->reset();
   EXPECT_EQ(root_text(), root) << "its end does not let the successor go";
+}
+
+// Nothing ends its lease: the new root does not name it.
+TEST_F(RadosRootTest, S5AnOwnerThatIsReadLearnsThatItsStoreWasMadeAgain) {
+  RadosProgram& program = machine_.start();
+  const std::unique_ptr<Directory> owned = open(program);
+  const auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  const std::shared_ptr<const Lease> lease = (*owner)->lease();
+  const auto reads_for = [&](milliseconds time) {
+    Status answered;
+    const auto end = machine_.clock.monotonic() + time;
+    while (answered.ok() && machine_.clock.monotonic() < end) {
+      rest(milliseconds(250));
+      answered = lease->check();
+    }
+    return answered;
+  };
+  EXPECT_TRUE(is_ok(reads_for(milliseconds(10'000))));
+  lose_root();
+  EXPECT_TRUE(is_ok(reads_for(milliseconds(10'000)))) << "it can still be read out";
+  const std::unique_ptr<Directory> again = open(machine_.start());
+  const auto owner_again = lock(*again);
+  ASSERT_TRUE(is_ok(owner_again));
+  EXPECT_TRUE(fails_with(reads_for(milliseconds(6'000)), Code::kFenced));
+  EXPECT_EQ(program.files->process().figures().fences, 1U);
+  EXPECT_TRUE(is_ok((*owner_again)->check()));
 }
 
 TEST_F(RadosRootTest, S5TheEndOfAHandleLeavesTheStoreThatWasMadeAgainItsOwner) {
