@@ -357,14 +357,13 @@ TEST_F(PassedBlockScans, ExtremesOfSeveralTypesAreThoseOfAllBlocks) {
   EXPECT_EQ(expect_extremes("N"), std::nullopt) << "a text and a number do not compare";
   ASSERT_TRUE(bench_.store->compact().ok());
   EXPECT_EQ(expect_extremes("N"), std::nullopt);
-  // Blocks of texts alone. No block has a text and a number, since entities without either lie between them.
-  ASSERT_NO_FATAL_FAILURE(overwrite(850, 950, std::nullopt));
-  for (int place = 880; place < 920; ++place) ASSERT_NO_FATAL_FAILURE(set_number(place, Value(std::string("text"))));
+  // A partition of texts alone, so that its blocks have a range of N.
+  for (int place = 840; place < 960; ++place) ASSERT_NO_FATAL_FAILURE(set_number(place, Value(std::string("text"))));
   ASSERT_TRUE(bench_.store->compact().ok());
   EXPECT_EQ(expect_extremes("N"), std::nullopt);
   EXPECT_EQ(expect_extremes("N", "N ge 0"), Value(std::int32_t{0}));
   EXPECT_EQ(expect_extremes("N", "N ge ''"), Value(std::string("text")));
-  ASSERT_NO_FATAL_FAILURE(remove(880, 920));
+  ASSERT_NO_FATAL_FAILURE(remove(840, 960));
   EXPECT_EQ(expect_extremes("N"), Value(-7.5));
 }
 
@@ -372,9 +371,7 @@ TEST_F(PassedBlockScans, ExtremesOfSeveralTypesAreThoseOfAllBlocks) {
 TEST_F(PassedBlockScans, ExtremesOfTextsThatBeginAlikeAreThoseOfAllBlocks) {
   const std::vector<std::string> beginnings = {"", "a", "0123456789abcde", "0123456789abcdef", "0123456789abcde\u00e9"};
   for (int round = 0; round < 3; ++round) {
-    // In the first round most blocks have texts and numbers, and in the others texts alone.
-    const auto step = [&] { return round == 0 ? 1 + static_cast<int>(random_() % 9) : 1; };
-    for (int place = 0; place < kEntities; place += step()) {
+    for (int place = 0; place < kEntities; place += 1 + static_cast<int>(random_() % 9)) {
       std::string text = beginnings[random_() % beginnings.size()];
       if (text.size() > 10 && random_() % 2 == 0)
         text += std::string(1, static_cast<char>('a' + random_() % 20)) + "tail";
@@ -385,6 +382,21 @@ TEST_F(PassedBlockScans, ExtremesOfTextsThatBeginAlikeAreThoseOfAllBlocks) {
     (void)expect_extremes("N", "N lt '0123456789abcdefg'");
     (void)expect_extremes("N", "N gt 500");
   }
+}
+
+/// The blocks of each partition's second half have one beginning, and so one range, whichever has the largest text.
+TEST_F(PassedBlockScans, TheLargestOfTextsThatWereCutIsThatOfAllBlocks) {
+  for (int place = 0; place < kEntities; ++place) {
+    const int row = place % kRows;
+    const auto letter = static_cast<char>('a' + random_() % 26);
+    const std::string text =
+        row < kRows / 2 ? "a" + std::to_string(100 + row) : std::string("z123456789abcdef") + letter;
+    ASSERT_NO_FATAL_FAILURE(set_number(place, Value(text)));
+  }
+  ASSERT_TRUE(bench_.store->compact().ok());
+  EXPECT_EQ(expect_extremes("N"), Value(std::string("a100")));
+  (void)expect_extremes("N", "PartitionKey ge 'c'");
+  (void)expect_extremes("N", "N lt 'z123456789abcdefx'");
 }
 
 }  // namespace
