@@ -3,6 +3,7 @@
 #include "engine/open.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "engine/base/given_path.h"
@@ -127,6 +128,14 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   return state.timer->start();  // Last, since only the end of the queue ends it.
 }
 
+/// Lets the first scan remember the deletes that it passes. Without memory, a search after later deletes does so.
+void know_recovered_deletes(CommitQueue& queue) noexcept {
+  try {
+    queue.know_stretches();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 Status open_new(EngineState& state) {
   format::StoredOptions stored;
   stored.default_durability = static_cast<std::uint64_t>(state.options.default_durability.value_or(Durability::kSync));
@@ -154,6 +163,7 @@ Status open_existing(EngineState& state) {
   Result<LiveCopy> live = without_retired(std::move(recovered->memtable), recovered->retired);
   if (!live.ok()) return live.status();
   state.recovered_dead_bytes = live->dead_bytes;
+  const std::uint64_t deletes = live->memtable->delete_count();
   if (Status reading = start_reading(state, recovered->files, std::move(live->memtable)); !reading.ok()) return reading;
   if (state.options.read_only) {
     state.recovered_version = recovered->last_version;
@@ -167,7 +177,9 @@ Status open_existing(EngineState& state) {
   CommitStart begin{recovered->last_version,        recovered->version_ceiling,    recovered->files.flushed_version,
                     std::move(recovered->last_tag), std::move(recovered->retired), std::move(recovered->adopted),
                     state.recovered_dead_bytes};
-  return start_writing(state, *std::move(established), std::move(begin));
+  if (Status writing = start_writing(state, *std::move(established), std::move(begin)); !writing.ok()) return writing;
+  if (deletes >= DeadStretches::kDeletesBetweenLooks) know_recovered_deletes(*state.queue);
+  return Status();
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -82,6 +82,30 @@ TEST_F(ReaderPinsOfAStore, BX11_AllIdleSnapshotsAreReleasedTogetherAndNoOther) {
   EXPECT_EQ(snapshots(), 0U);
   pass(1h);
   pins_.release_idle();
+}
+
+// A refused reader is never admitted again, and an admitted one has the snapshot, however the release meets its reads.
+TEST_F(ReaderPinsOfAStore, BX11_ReadsBesideAReleaseAreAdmittedOrRefusedForGood) {
+  ASSERT_EQ(said(bench_.store->create_account(kAccount)), kFine);  // Without a commit, the version would be zero.
+  for (int round = 0; round < 100; ++round) {
+    const std::unique_ptr<ReaderPin> reader = pin();
+    std::thread reading([&reader] {
+      bool was_refused = false;
+      for (int i = 0; i < 100; ++i) {
+        const ReaderPin::Use read(*reader);
+        const Result<Snapshot> snapshot = read.snapshot();
+        EXPECT_FALSE(snapshot.ok() && was_refused);
+        EXPECT_TRUE(!snapshot.ok() || snapshot->version().ticks != 0) << "it was released under the read";
+        was_refused = was_refused || !snapshot.ok();
+      }
+    });
+    for (int i = 0; i < 100; ++i) {
+      pass(20min);
+      pins_.release_idle();
+    }
+    reading.join();
+  }
+  EXPECT_EQ(snapshots(), 0U);
 }
 
 TEST(ReaderIdleTimes, BX11_TimesThatNoStoreCanHaveAreRefused) {

@@ -43,5 +43,39 @@ TEST(PassedDeletes, HideNoNewerEntryOfAKeyThatAnEarlierBlockHas) {
   EXPECT_EQ(row_before_the_end(), large);
 }
 
+TEST(PassedDeletes, ThatARecoveryBringsAreRememberedByTheFirstScan) {
+  constexpr int kRows = 1'000;
+  Machine machine;
+  io::MemoryDisk disk;
+  {
+    const auto engine = *machine.open();
+    Change puts;
+    Change removes;
+    for (int row = 0; row < kRows; ++row) {
+      std::string value(500, ' ');
+      for (char& byte : value) byte = static_cast<char>(machine.random.next());
+      puts.put("p", std::to_string(kRows + row), value);
+      removes.remove("p", std::to_string(kRows + row));
+    }
+    puts.put("p", "9", "end");
+    ASSERT_TRUE(puts.commit(*engine).ok());
+    ASSERT_TRUE(engine->compact().ok());  // The deletes do not take the rows away, and all their blocks are passed.
+    ASSERT_TRUE(removes.commit(*engine).ok());
+    disk = machine.files->process_death(machine.random);
+  }
+  Machine after(2, std::move(disk));
+  const auto engine = *after.open();
+  const auto blocks_of_scan = [&] {
+    ReadCost cost;
+    const std::string table = format::encode_table(test::kTable);
+    Cursor cursor = engine->view().cursor(table, format::end_of_prefix(table), &cost);
+    cursor.seek_to_first();
+    EXPECT_TRUE(cursor.valid() && cursor.value() == "end");
+    return cost.blocks_read + cost.blocks_from_cache;
+  };
+  EXPECT_GE(blocks_of_scan(), 20U);
+  EXPECT_LE(blocks_of_scan(), 6U);
+}
+
 }  // namespace
 }  // namespace varve::engine::passed_deletes_test
