@@ -28,7 +28,7 @@ await log.create();
 for (const line of ["Ann\n", "Bob\n"]) await log.appendBlock(line, line.length);
 console.log("log:", (await log.downloadToBuffer()).toString().split("\n").join(" ").trim());
 
-// Who has this URL can read the one blob for an hour, without the key.
+// This URL lets its holder read the one blob for an hour, without the key.
 const permissions = BlobSASPermissions.parse("r");
 const expiresOn = new Date(Date.now() + 3_600_000);
 const names = { containerName: "script-photos", blobName: "eu/ann.jpg" };

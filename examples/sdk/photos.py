@@ -29,7 +29,7 @@ for line in ("Ann\n", "Bob\n"):
     log.append_block(line)
 print("log:", *log.download_blob().readall().decode().split())
 
-# Who has this URL can read the one blob for an hour, without the key.
+# This URL lets its holder read the one blob for an hour, without the key.
 signature = generate_blob_sas(ACCOUNT, "python-photos", "eu/ann.jpg", account_key=KEY,
                               permission=BlobSasPermissions(read=True),
                               expiry=datetime.now(timezone.utc) + timedelta(hours=1))

@@ -118,7 +118,7 @@ static void access_of_containers(varve_store* store) {
   varve_container_free(container);
 }
 
-/* Calls with the properties of a service, which are freed. */
+/* Returns a view of the properties of a service, which `properties` owns and the caller frees. */
 static varve_service_properties read_properties(varve_store* store, int32_t service, varve_properties** properties) {
   varve_service_properties view = {.size = sizeof view};
   CHECK_OK(varve_service_properties_of(store, text("acct"), service, properties));

@@ -184,6 +184,25 @@ TEST_F(TableVerbs, AnExpiryIsSetShownAndRemoved) {
   EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
 }
 
+TEST_F(TableVerbs, AccessPoliciesAreShownAndChanged) {
+  const auto policies = [this](std::vector<std::string> more) {
+    more.insert(more.begin(), {"table", "policies", store_, "Rows"});
+    return run_program(more);
+  };
+  EXPECT_EQ(policies({}).out, "");
+  EXPECT_EQ(policies({"--set", "readers", "--permissions", "r", "--expiry", "2027-01-01"}).exit_code, 0);
+  EXPECT_THAT(policies({"--set", "all", "--permissions", "raud", "--json"}).out, HasSubstr("\"changed\":true"));
+  EXPECT_EQ(policies({}).out, "readers  r  -  2027-01-01T00:00:00.0000000Z\nall  raud  -  -\n");
+  EXPECT_EQ(policies({"--set", "all", "--permissions", "dr"}).exit_code, 1) << "in another order";
+  EXPECT_EQ(policies({"--remove", "absent"}).exit_code, 1);
+  EXPECT_EQ(policies({"--remove", "readers"}).exit_code, 0);
+  EXPECT_EQ(policies({"--json"}).out, "[{\"id\":\"all\",\"permissions\":\"raud\"}]\n");
+  EXPECT_EQ(policies({"--clear", "--set", "a"}).exit_code, 2);
+  EXPECT_EQ(policies({"--clear"}).exit_code, 0);
+  EXPECT_EQ(policies({}).out, "");
+  EXPECT_THAT(run_program({"table", "policies", store_, "Row"}).err, HasSubstr("did you mean table `Rows`?"));
+}
+
 TEST_F(TableVerbs, ACopyKeepsTheEndsAndTheRule) {
   ASSERT_EQ(run_program({"put", store_, "Sessions", "p", "before", "V=1"}).exit_code, 0);
   ASSERT_EQ(run_program({"table", "expiry", store_, "Sessions", "--expire-after", "30d"}).exit_code, 0);

@@ -12,6 +12,7 @@
 #include "tools/varve/table/table_copy_verbs.h"
 #include "tools/varve/table/table_describe_verb.h"
 #include "tools/varve/table/table_drop_verb.h"
+#include "tools/varve/table/table_policies_verb.h"
 #include "tools/varve/table_expiry_verb.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/pager.h"
@@ -194,6 +195,7 @@ void add_table_verbs(CLI::App& app, int& exit_code) {
                        [&](StoreAccess& store) { return create_table(store, made->place, made->options); });
   });
   add_table_expiry_verb(*group, exit_code);
+  add_table_policies_verb(*group, exit_code);
   add_table_drop_verb(*group, exit_code);
   add_table_copy_verbs(*group, exit_code);
   add_table_describe_verb(*group, exit_code);

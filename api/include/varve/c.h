@@ -1780,8 +1780,8 @@ typedef struct varve_cors_rule {
   uint32_t max_age_s;
 } varve_cors_rule;
 
-/// The properties of one service of an account. In a change, what is NULL or absent keeps its value. What
-/// varve_service_properties_of() returned has every property, and may be given back.
+/// The properties of one service of an account. In a change, a NULL or absent property keeps its value. A view of
+/// varve_properties_read() has every property, and may be given back as a change.
 typedef struct varve_service_properties {
   size_t size;
   const varve_logging* logging;

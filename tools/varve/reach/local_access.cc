@@ -68,6 +68,13 @@ class LocalStore final : public StoreAccess {
                           const std::optional<TableExpiry>& expiry) override {
     return store_->set_table_expiry(account, table, expiry);
   }
+  Result<std::vector<AccessPolicy>> access_policies(const std::string& account, const std::string& table) override {
+    return store_->access_policies(account, table);
+  }
+  Status set_access_policies(const std::string& account, const std::string& table,
+                             const std::vector<AccessPolicy>& policies) override {
+    return store_->set_access_policies(account, table, policies);
+  }
   Result<std::optional<TableExpiry>> table_expiry(const std::string& account, const std::string& table) override {
     return store_->table_expiry(account, table);
   }

@@ -9,6 +9,7 @@
 
 #include "api/model/metrics_tables.h"
 #include "api/model/service_error.h"
+#include "api/rest/encoding/policy_xml.h"
 #include "api/rest/protocol/target.h"
 #include "api/rest/service/accounts.h"
 #include "api/security/http_date.h"
@@ -134,6 +135,21 @@ class RestStore final : public StoreAccess {
     return door_of(account, table).expiry();
   }
 
+  Result<std::vector<AccessPolicy>> access_policies(const std::string& account, const std::string& table) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    const Result<HttpResponse> response = wire_->send(service_request("GET", policies_target(account, table)));
+    if (!response.ok()) return response.status();
+    if (Status status = status_of(*response); !status.ok()) return status;
+    return serve::read_policies((*response).body, &Permissions::parse);
+  }
+  Status set_access_policies(const std::string& account, const std::string& table,
+                             const std::vector<AccessPolicy>& policies) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    HttpRequest request = service_request("PUT", policies_target(account, table), serve::write_policies(policies));
+    request.head.headers.emplace_back("Content-Type", "application/xml");
+    return send(std::move(request));
+  }
+
   Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
     if (Status named = check_account(account); !named.ok()) return named;
     std::string query;
@@ -206,6 +222,9 @@ class RestStore final : public StoreAccess {
 
   std::string indexes_target(const std::string& account, const std::string& table) const {
     return root_of(account) + "/" + table + "?comp=indexes";
+  }
+  std::string policies_target(const std::string& account, const std::string& table) const {
+    return root_of(account) + "/" + table + "?comp=acl";
   }
   static std::string index_body(const IndexDefinition& definition) {
     std::string components;

@@ -57,6 +57,9 @@ class StoreAccess {
   virtual Status set_table_expiry(const std::string& account, const std::string& table,
                                   const std::optional<TableExpiry>& expiry) = 0;
   virtual Result<std::optional<TableExpiry>> table_expiry(const std::string& account, const std::string& table) = 0;
+  virtual Result<std::vector<AccessPolicy>> access_policies(const std::string& account, const std::string& table) = 0;
+  virtual Status set_access_policies(const std::string& account, const std::string& table,
+                                     const std::vector<AccessPolicy>& policies) = 0;
   virtual Result<TablePage> list_tables(const std::string& account, const ListOptions& options) = 0;
   virtual Status create_account(const std::string& account) = 0;
   virtual Status drop_account(const std::string& account) = 0;

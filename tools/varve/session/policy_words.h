@@ -30,7 +30,7 @@ void add_policy_words(CLI::App& verb, PolicyWords& words, const char* letters);
 
 /// Returns whether the words change policies.
 bool changes_policies(const PolicyWords& words) noexcept;
-/// Returns what is wrong with the combination of the words, or an empty text.
+/// Returns the mistake in the combination of the words, or an empty text.
 std::string misuse_of(const PolicyWords& words);
 
 /// Parses the letters of permissions, as Permissions::parse().
