@@ -70,8 +70,13 @@ class RadosProcess {
   }
   /// Returns the local cache of read objects, or null.
   ReadCache* read_cache() const noexcept { return read_cache_.get(); }
-  /// Sets it, before the first file is opened.
-  void set_read_cache(std::unique_ptr<ReadCache> cache) noexcept { read_cache_ = std::move(cache); }
+  /// Returns the local cache of new files, or null. It is apart, so that written bytes replace none that are read.
+  ReadCache* fresh_cache() const noexcept { return fresh_cache_.get(); }
+  /// Sets them, before the first file is opened.
+  void set_read_cache(std::unique_ptr<ReadCache> cache, std::unique_ptr<ReadCache> fresh = nullptr) noexcept {
+    read_cache_ = std::move(cache);
+    fresh_cache_ = std::move(fresh);
+  }
   /// The number of objects of unsynced files that are on their way.
   std::atomic<std::uint64_t>& stripes_in_flight() noexcept { return stripes_in_flight_; }
   /// Returns 32 hexadecimal digits that identify this process.
@@ -117,6 +122,7 @@ class RadosProcess {
   std::atomic<std::int64_t> read_patience_{0};  // in milliseconds
   std::atomic<std::uint64_t> stripes_in_flight_{0};
   std::unique_ptr<ReadCache> read_cache_;
+  std::unique_ptr<ReadCache> fresh_cache_;
   /// The time at which the last successful renewal was sent, in nanoseconds.
   std::atomic<std::int64_t> renewed_at_{INT64_MIN};
 
