@@ -13,6 +13,7 @@
 #include "engine/cache/block_cache.h"
 #include "engine/levels/tree_shape.h"
 #include "format/bytes/bytes.h"
+#include "format/table/table_footer.h"
 #include "io/rados/read_cache.h"
 #include "tests/io/io_test_support.h"
 #include "tests/support/engine_bench.h"
@@ -126,6 +127,23 @@ TEST_F(RadosLocalCache, HasTheBlocksOfAFlush) {
   write_and_flush();
   EXPECT_GE(fresh().taken_bytes, kRows * kRowBytes);
   read_without_the_cluster();
+  EXPECT_TRUE(is_ok(engine_->close()));
+}
+
+TEST_F(RadosLocalCache, IsPassedWhereItHasBytesOfAnotherFileOfTheSameName) {
+  ASSERT_NE(engine_, nullptr);
+  write_and_flush();
+  // A pool that was restored from a copy may use the names of objects again.
+  const io::Bytes other(format::kTableFooterBytes, std::byte{7});
+  for (const std::string& object : machine_.cluster.names()) {
+    io::ObjectLook look;
+    ASSERT_EQ(program_.door->look(object, look), 0);
+    if (look.size_bytes < other.size()) continue;
+    program_.files->process().read_cache()->keep(object, look.size_bytes - other.size(), other);
+  }
+  EXPECT_EQ(program_.files->process().read_cache()->figures().hits, 0U);
+  read_rows(20);
+  EXPECT_GT(program_.files->process().read_cache()->figures().hits, 0U);
   EXPECT_TRUE(is_ok(engine_->close()));
 }
 
