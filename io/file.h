@@ -36,6 +36,9 @@ class WritableFile {
   /// append().
   virtual Status sync(SyncPoint point) = 0;
   virtual std::uint64_t size_bytes() const noexcept = 0;
+  /// Says that readers may soon ask for these bytes of the finished file, by one read of them, cut at its end. A file system
+  /// with a cache of its own may keep them as they come. So it is called before the last of them was appended.
+  virtual void expect_read(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) noexcept {}
 };
 
 /// Identifies a file among all files that exist at the same time. The number of a deleted file may be reused.

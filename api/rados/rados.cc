@@ -73,17 +73,54 @@ Result<std::unique_ptr<RadosConnection>> RadosConnection::open(std::string_view 
 static_assert(RadosConnection::kLocalCacheBytesMin == io::ReadCache::kSizeMin);
 static_assert(RadosConnection::kLocalCacheBytesForOneOfMemory == io::ReadCache::kBytesForOneOfIndex);
 
+namespace {
+
+/// Makes a cache in the files of this name. Errors: those of io::open_cache_files() and io::ReadCache::make().
+Result<std::unique_ptr<io::ReadCache>> make_local_cache(std::string_view directory, std::string_view name,
+                                                        std::uint64_t size_bytes, io::Scheduler& scheduler) {
+  Result<io::CacheFiles> files = io::open_cache_files(directory, name);
+  if (!files.ok()) return files.status();
+  return io::ReadCache::make(std::move(files->blocks), size_bytes, scheduler, std::move(files->index));
+}
+
+RadosLocalCache local_cache_figures(const io::RadosProcess& process) {
+  // The figures of new files come first: each read asks that cache last.
+  const io::ReadCacheFigures fresh =
+      process.fresh_cache() == nullptr ? io::ReadCacheFigures() : process.fresh_cache()->figures();
+  const io::ReadCacheFigures again = process.read_cache()->figures();
+  RadosLocalCache figures;
+  figures.size_bytes = again.size_bytes + fresh.size_bytes;
+  figures.hits = again.hits + fresh.hits;
+  figures.misses = again.misses - fresh.hits;
+  figures.taken_bytes = again.taken_bytes + fresh.taken_bytes;
+  figures.damaged = again.damaged + fresh.damaged;
+  figures.failed_segments = again.failed_segments + fresh.failed_segments;
+  figures.found_entries = again.found_entries + fresh.found_entries;
+  figures.is_kept = again.is_kept;
+  figures.fresh_bytes = fresh.taken_bytes;
+  return figures;
+}
+
+}  // namespace
+
 Status RadosConnection::set_local_cache(std::string_view directory, std::uint64_t size_bytes) try {
   io::RadosProcess& process = parts_->files.process();
   if (process.read_cache() != nullptr || process.figures().ownerships > 0) {
     return Status::invalid_argument("a local cache is set once, before a store is opened");
   }
-  Result<io::CacheFiles> files = io::open_cache_files(directory, "varve-cache");
-  if (!files.ok()) return files.status();
+  std::uint64_t fresh_bytes = size_bytes / kLocalCacheBytesForOneOfNewFiles;
+  if (fresh_bytes < io::ReadCache::kSizeMin) fresh_bytes = 0;
   Result<std::unique_ptr<io::ReadCache>> cache =
-      io::ReadCache::make(std::move(files->blocks), size_bytes, parts_->machine.scheduler, std::move(files->index));
+      make_local_cache(directory, "varve-cache", size_bytes - fresh_bytes, parts_->machine.scheduler);
   if (!cache.ok()) return cache.status();
-  process.set_read_cache(*std::move(cache));
+  std::unique_ptr<io::ReadCache> fresh;
+  if (fresh_bytes > 0) {
+    Result<std::unique_ptr<io::ReadCache>> made =
+        make_local_cache(directory, "varve-cache-new", fresh_bytes, parts_->machine.scheduler);
+    if (!made.ok()) return made.status();
+    fresh = *std::move(made);
+  }
+  process.set_read_cache(*std::move(cache), std::move(fresh));
   return Status();
 } catch (const std::bad_alloc&) {
   return Status::out_of_memory();
@@ -141,12 +178,7 @@ Result<RadosFigures> RadosConnection::figures() const try {
   if (const std::optional<io::PoolLook> pool = parts_->pool_watch.seen()) {
     figures.pool = RadosPool{pool->is_full, pool->is_nearly_full, pool->copies, pool->copies_min};
   }
-  if (const io::ReadCache* const cache = process.read_cache()) {
-    const io::ReadCacheFigures seen = cache->figures();
-    figures.local_cache =
-        RadosLocalCache{seen.size_bytes,      seen.hits,          seen.misses, seen.taken_bytes, seen.damaged,
-                        seen.failed_segments, seen.found_entries, seen.is_kept};
-  }
+  if (process.read_cache() != nullptr) figures.local_cache = local_cache_figures(process);
   return figures;
 } catch (const std::bad_alloc&) {
   return Status::out_of_memory();

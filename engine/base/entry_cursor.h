@@ -16,8 +16,8 @@
 
 namespace varve::engine {
 
-/// Receives a cached block of a run: its type, its offset in bytes from the run's start, and its content.
-using ShowCachedBlock = std::function<void(format::BlockType, std::uint64_t, std::string_view)>;
+/// Receives a cached block of a run: its type, its place from the start of the run, and its content.
+using ShowCachedBlock = std::function<void(format::BlockType, format::BlockHandle, std::string_view)>;
 
 /// An iteration that only moves forward. One thread at a time may use it.
 class EntryStream {

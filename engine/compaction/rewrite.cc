@@ -165,13 +165,15 @@ class Rewriter {
       if (Status appended = apart_.append_all(); !appended.ok()) return appended;
     }
     if (!writer_->can_append(run)) return false;
-    const Result<std::uint64_t> begin = writer_->append_run(source, decompressor_);
-    if (!begin.ok()) return begin.status();
+    const std::uint64_t begin = writer_->begin_run();
+    input.show_cached([&](format::BlockType type, format::BlockHandle within, std::string_view content) {
+      writer_->keep_hot(type, {begin + within.offset, within.bytes}, content);
+    });
+    const Result<std::uint64_t> copied = writer_->append_run(source, decompressor_);
+    if (!copied.ok()) return copied.status();
+    assert(*copied == begin);
     if (apart_.is_begun()) apart_.note_growth();
     begin_sample();
-    input.show_cached([&](format::BlockType type, std::uint64_t within, std::string_view content) {
-      writer_->keep_hot(type, *begin + within, content);
-    });
     last_key_ = run.largest_key;
     done_.bytes_copied += run.bytes();
     return true;

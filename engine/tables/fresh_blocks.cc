@@ -7,11 +7,16 @@
 #include <utility>
 
 #include "engine/tables/block_reader.h"
+#include "engine/tables/stored_bytes.h"
 
 namespace varve::engine {
 
-FreshBlocks::FreshBlocks(TableFiles& files, std::uint64_t number, BlockPriority data)
-    : files_(files), number_(number), cache_id_(files.name_blocks_of(number)), data_priority_(data) {}
+FreshBlocks::FreshBlocks(TableFiles& files, std::uint64_t number, BlockPriority data, io::WritableFile& written)
+    : files_(files),
+      written_(written),
+      number_(number),
+      cache_id_(files.name_blocks_of(number)),
+      data_priority_(data) {}
 
 FreshBlocks::~FreshBlocks() {
   if (!finished_) files_.forget_blocks_of(number_);
@@ -33,7 +38,7 @@ bool HotRule::wants(format::BlockType type) noexcept {
 }
 
 void FreshBlocks::take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
-  if (rule_.wants(type)) insert(type, place.offset, content);
+  if (rule_.wants(type)) insert(type, place, content);
 }
 
 bool FreshBlocks::has_cache() const noexcept {
@@ -41,15 +46,17 @@ bool FreshBlocks::has_cache() const noexcept {
 }
 
 /// Caches a block. If memory or room is short, the block is read later on demand.
-void FreshBlocks::insert(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
+void FreshBlocks::insert(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
   BlockCache& cache = files_.cache();
   if (cache.bytes_max() == 0) return;
-  Result<Block> block =
-      cache.allocate(cache_id_, offset, static_cast<std::uint32_t>(content.size()), static_cast<std::uint8_t>(type));
+  const auto [sectors, sectors_end] = StoredBytes::sectors_of(place.offset, place.bytes);
+  written_.expect_read(sectors, sectors_end - sectors);
+  Result<Block> block = cache.allocate(cache_id_, place.offset, static_cast<std::uint32_t>(content.size()),
+                                       static_cast<std::uint8_t>(type));
   if (!block.ok()) return;
   std::copy(content.begin(), content.end(), block->content().begin());
   const BlockPriority priority = type == format::BlockType::kData ? data_priority_ : priority_of(type);
-  (void)cache.insert(cache_id_, offset, *std::move(block), priority);
+  (void)cache.insert(cache_id_, place.offset, *std::move(block), priority);
 }
 
 }  // namespace varve::engine

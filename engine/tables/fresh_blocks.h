@@ -7,7 +7,8 @@
 // block of the run was. If a run is copied whole, the cached blocks of the original are cached for the copy too. New
 // data blocks enter the cache like blocks read once. So unused ones leave early and evict nothing that is in use
 // (eviction_order.h). Data blocks of a merge succeed cached blocks. They wait until their file is published, and then take
-// the rank of the blocks that leave (TableFiles::begin_blocks_of()).
+// the rank of the blocks that leave (TableFiles::begin_blocks_of()). The file system learns which blocks are cached: once they
+// leave the memory, a cache of its own is the next nearest place.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "engine/tables/table_file.h"
 #include "format/block/block_observer.h"
+#include "io/file.h"
 
 namespace varve::engine {
 
@@ -39,8 +41,8 @@ class HotRule {
 class FreshBlocks final : public format::BlockObserver {
  public:
   /// Begins for the file `number`, which `files` does not know yet. Data blocks get the priority `data`. `files` outlives
-  /// this object. Throws std::bad_alloc.
-  FreshBlocks(TableFiles& files, std::uint64_t number, BlockPriority data);
+  /// this object, and `written` the last block. Throws std::bad_alloc.
+  FreshBlocks(TableFiles& files, std::uint64_t number, BlockPriority data, io::WritableFile& written);
   /// Removes the blocks from the cache, unless the file was finished.
   ~FreshBlocks() override;
   FreshBlocks(const FreshBlocks&) = delete;
@@ -51,17 +53,18 @@ class FreshBlocks final : public format::BlockObserver {
   void take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept override;
   /// Returns whether there is a cache.
   bool has_cache() const noexcept;
-  /// Caches a block of a run that was copied or made apart, because it is hot.
-  void take_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
-    insert(type, offset, content);
+  /// Caches a block of a run that is copied or made apart, because it is hot.
+  void take_copied(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
+    insert(type, place, content);
   }
   /// Reports that the file is complete. From now on only TableFiles::discard() gives it up.
   void finish() noexcept { finished_ = true; }
 
  private:
-  void insert(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept;
+  void insert(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept;
 
   TableFiles& files_;
+  io::WritableFile& written_;
   const std::uint64_t number_;
   const std::uint64_t cache_id_;
   const BlockPriority data_priority_;

@@ -30,20 +30,22 @@ void HotBlocks::begin(std::uint64_t maker_begin, TableWriter* writer, std::uint6
 
 void HotBlocks::take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
   if (!rule_.wants(type)) return;
-  if (writer_ != nullptr) return writer_->keep_hot(type, place.offset - maker_begin_ + file_begin_, content);
+  if (writer_ != nullptr) {
+    return writer_->keep_hot(type, {place.offset - maker_begin_ + file_begin_, place.bytes}, content);
+  }
   const std::size_t begin = contents_.size();
   try {
     contents_.append(content);
-    copies_.push_back({type, place.offset, begin, content.size()});
+    copies_.push_back({type, place, begin, content.size()});
   } catch (const std::bad_alloc&) {
     contents_.resize(begin);
   }
 }
 
 void HotBlocks::give(TableWriter& writer, const format::RunEntry& run, std::uint64_t begin) noexcept {
-  for (; given_ < copies_.size() && copies_[given_].offset < run.end(); ++given_) {
+  for (; given_ < copies_.size() && copies_[given_].place.offset < run.end(); ++given_) {
     const Copy& copy = copies_[given_];
-    writer.keep_hot(copy.type, copy.offset - run.offset + begin,
+    writer.keep_hot(copy.type, {copy.place.offset - run.offset + begin, copy.place.bytes},
                     std::string_view(contents_).substr(copy.begin, copy.bytes));
   }
 }
@@ -124,10 +126,12 @@ Status RunChunk::make() noexcept {
 Result<RunChunk::Made> RunChunk::append_to(TableWriter& writer) {
   Made made;
   for (const format::MadeRun& run : maker_->runs()) {
-    const Result<std::uint64_t> begin = writer.append_made(*maker_, run);
-    if (!begin.ok()) return begin.status();
-    assert(plan_.writer == nullptr || *begin == plan_.file_begin + made.bytes);
-    if (plan_.keeps_hot) hot_.give(writer, run.entry, *begin);
+    const std::uint64_t begin = writer.begin_run();
+    assert(plan_.writer == nullptr || begin == plan_.file_begin + made.bytes);
+    if (plan_.keeps_hot) hot_.give(writer, run.entry, begin);
+    const Result<std::uint64_t> appended = writer.append_made(*maker_, run);
+    if (!appended.ok()) return appended.status();
+    assert(*appended == begin);
     made.bytes += run.entry.bytes();
     made.blocks += run.entry.block_count;
   }

@@ -28,14 +28,14 @@ class HotBlocks final : public format::BlockObserver {
   void begin(std::uint64_t maker_begin, TableWriter* writer, std::uint64_t file_begin, std::uint64_t bytes);
   HotRule& rule() noexcept { return rule_; }
   void take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept override;
-  /// Passes the copies of a run's blocks to the writer, which has the run at `begin`. Runs come in order.
+  /// Passes the copies of a run's blocks to the writer, which will have the run at `begin`. Runs come in order.
   void give(TableWriter& writer, const format::RunEntry& run, std::uint64_t begin) noexcept;
 
  private:
   struct Copy {
     format::BlockType type = format::BlockType::kData;
-    std::uint64_t offset = 0;  // in the maker
-    std::size_t begin = 0;     // in contents_
+    format::BlockHandle place;  // in the maker
+    std::size_t begin = 0;      // in contents_
     std::size_t bytes = 0;
   };
   HotRule rule_;

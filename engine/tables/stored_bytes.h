@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "format/block/block.h"
@@ -18,11 +19,16 @@ namespace varve::engine {
 /// Used by one thread at a time. Movable, not copyable.
 class StoredBytes {
  public:
+  /// Returns where the piece for `bytes` bytes (not zero) at `offset` begins and ends, in a file that is long enough.
+  static std::pair<std::uint64_t, std::uint64_t> sectors_of(std::uint64_t offset, std::uint64_t bytes) noexcept {
+    return {io::round_down_to_sector(offset), io::round_up_to_sector(offset + bytes)};
+  }
+
   /// Prepares for `bytes` bytes (not zero) at `offset` of a file of `file_bytes` bytes. The old content is lost.
   /// Errors: kOutOfMemory.
   Status prepare(std::uint64_t offset, std::uint64_t bytes, std::uint64_t file_bytes) noexcept {
-    offset_ = io::round_down_to_sector(offset);
-    const std::uint64_t end = io::round_up_to_sector(offset + bytes);
+    std::uint64_t end = 0;
+    std::tie(offset_, end) = sectors_of(offset, bytes);
     size_bytes_ = 0;
     if (buffer_.size_bytes() < end - offset_) {
       Result<io::AlignedBuffer> buffer = io::AlignedBuffer::allocate_unfilled(end - offset_);

@@ -17,15 +17,18 @@ namespace {
 /// Reads pieces of one file into a buffer that is reused.
 class PieceReader {
  public:
-  explicit PieceReader(const HeldFile& file) noexcept : file_(file) {}
+  explicit PieceReader(const HeldFile& file, bool past_cache = false) noexcept : file_(file), past_cache_(past_cache) {}
   Result<std::string_view> operator()(std::uint64_t offset, std::uint64_t bytes) {
     buffer_.resize(bytes);
-    if (Status read = file_.read_exactly(offset, std::as_writable_bytes(std::span(buffer_))); !read.ok()) return read;
+    const std::span<std::byte> into = std::as_writable_bytes(std::span(buffer_));
+    const Status read = past_cache_ ? file_.read_past_cache(offset, into) : file_.read_exactly(offset, into);
+    if (!read.ok()) return read;
     return std::string_view(buffer_);
   }
 
  private:
   const HeldFile& file_;
+  const bool past_cache_;
   std::string buffer_;
 };
 
@@ -198,12 +201,20 @@ void TableFiles::discard(const std::vector<format::TableFileEntry>& files) noexc
   }
 }
 
+/// As of a block, damage of what an open reads may be that of a cache of the file system. So it is read once more.
 Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFileEntry& entry) {
+  Result<std::unique_ptr<const OpenTable>> table = open_from(ReadFrom::kAnywhere, entry);
+  if (table.status().code() != Code::kCorruption) return table;
+  Result<std::unique_ptr<const OpenTable>> again = open_from(ReadFrom::kPastCache, entry);
+  return again.ok() ? std::move(again) : std::move(table);
+}
+
+Result<std::unique_ptr<const OpenTable>> TableFiles::open_from(ReadFrom from, const format::TableFileEntry& entry) {
   const std::string name = format::file_name(format::FileType::kTable, entry.number);
   Result<std::unique_ptr<HeldFile>> file =
       HeldFile::open(*open_files_, env_.scheduler, directory_, name, entry.size_bytes);
   if (!file.ok()) return file.status();
-  PieceReader read(**file);
+  PieceReader read(**file, from == ReadFrom::kPastCache);
   const auto read_and_mark = [&](std::uint64_t offset, std::uint64_t bytes) {
     const Result<std::string_view> got = read(offset, bytes);
     const bool is_footer = bytes == format::kTableFooterBytes && offset + bytes == entry.size_bytes;

@@ -135,7 +135,9 @@ class TableFiles {
     std::uint64_t cache_id = 0;  // zero: none of its blocks was ever cached
   };
 
+  enum class ReadFrom : std::uint8_t { kAnywhere, kPastCache };
   Result<std::unique_ptr<const OpenTable>> open(const format::TableFileEntry& entry);
+  Result<std::unique_ptr<const OpenTable>> open_from(ReadFrom from, const format::TableFileEntry& entry);
   Result<std::unique_ptr<const OpenValueFile>> open(const format::ValueFileEntry& entry);
   /// Takes the cache id of a file that has one already. Returns zero if it has none.
   std::uint64_t take_name_of(std::uint64_t number) noexcept;

@@ -73,7 +73,7 @@ void TableScan::show_cached(const ShowCachedBlock& show) const {
   const format::RunEntry& run = table_->index.runs()[run_];
   const auto look = [&](format::BlockType type, const format::BlockHandle& place) {
     const PinnedBlock block = file_.pin_cached(place.offset);
-    if (block) show(type, place.offset - run.offset, block->content());
+    if (block) show(type, {place.offset - run.offset, place.bytes}, block->content());
   };
   format::IndexCursor index;
   if (!index.open(index_content_, run).ok()) return;  // It was opened before.

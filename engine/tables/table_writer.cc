@@ -64,7 +64,7 @@ TableWriter::~TableWriter() {
 }
 
 void TableWriter::keep_blocks_of(TableFiles& files, std::uint64_t number, BlockPriority data) {
-  fresh_ = std::make_unique<FreshBlocks>(files, number, data);
+  fresh_ = std::make_unique<FreshBlocks>(files, number, data, *file_);
   builder_->show_blocks_to(fresh_.get());
 }
 
@@ -82,8 +82,8 @@ Result<std::uint64_t> TableWriter::append_run(const format::RunSource& source, f
   return *begin;
 }
 
-void TableWriter::keep_hot(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
-  if (fresh_ != nullptr) fresh_->take_copied(type, offset, content);
+void TableWriter::keep_hot(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
+  if (fresh_ != nullptr) fresh_->take_copied(type, place, content);
 }
 
 std::uint64_t TableWriter::begin_run() {

@@ -25,8 +25,8 @@ class TableWriter {
   /// removed first. `directory` outlives the writer. Errors: kNoSpace and others of io; then no file was created.
   static Result<std::unique_ptr<TableWriter>> create(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                                      const format::TableOptions& options);
-  /// Puts later blocks into the cache of `files`, as fresh_blocks.h describes: data blocks with the priority `data`. Throws
-  /// std::bad_alloc.
+  /// Puts later blocks into the cache of `files`, as fresh_blocks.h describes: data blocks with the priority `data`. The file
+  /// system expects reads of them. Throws std::bad_alloc.
   void keep_blocks_of(TableFiles& files, std::uint64_t number, BlockPriority data);
   /// Removes the file if it was not finished.
   ~TableWriter();
@@ -41,8 +41,9 @@ class TableWriter {
   Result<std::uint64_t> append_run(const format::RunSource& source, format::Decompressor& decompressor);
   /// Returns whether keep_hot() may have an effect.
   bool keeps_hot() const noexcept { return fresh_ != nullptr && fresh_->has_cache(); }
-  /// Caches a block of a run that was copied or made apart: the original's block was cached, or HotRule wants it.
-  void keep_hot(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept;
+  /// Caches a block of a run that is copied or made apart: the original's block is cached, or HotRule wants it. The file
+  /// will have the run before the next one.
+  void keep_hot(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept;
 
   /// Ends the open run, and returns the offset of the next one.
   std::uint64_t begin_run();

@@ -90,7 +90,7 @@ class PosixCacheIndexFile final : public CacheIndexFile {
     if (has_failed_) return false;
     if (next_.get() < 0) begin();
     // A slow disk shall not hold up the end of the process.
-    constexpr std::chrono::seconds kWriteTime{3};
+    constexpr std::chrono::seconds kWriteTime{2};
     const bool is_written = next_.get() >= 0 && std::chrono::steady_clock::now() - begun_at_ < kWriteTime &&
                             write_all_at(next_.get(), written_bytes_, bytes, 1, {"pwrite", kCallName}).ok();
     written_bytes_ += bytes.size();

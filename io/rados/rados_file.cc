@@ -155,7 +155,8 @@ Status RadosWritableFile::send_waiting(std::string_view point) {
   } unsent{&next.share};
   assert(written_bytes_ == sent_ * kStripeBytes);
   ObjectChange making;
-  making.object = stripe_object(root_->store(), entry_.id(), sent_);
+  const std::string object = stripe_object(root_->store(), entry_.id(), sent_);
+  making.object = object;
   making.epoch = entry_.epoch;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.bytes = waiting_.bytes().first(waiting_bytes_);
@@ -167,9 +168,33 @@ Status RadosWritableFile::send_waiting(std::string_view point) {
     next.share.watch(*next.sent.answer);
     unsent.share = nullptr;
   }
+  keep_expected(object, waiting_.bytes().first(waiting_bytes_));
   written_bytes_ += waiting_bytes_;
   waiting_bytes_ = 0;
   return Status();
+}
+
+void RadosWritableFile::expect_read(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (was_finished_ || root_->process().fresh_cache() == nullptr) return;
+  try {
+    expected_.push_back({offset, offset + bytes});
+  } catch (const std::bad_alloc&) {
+    // The first reader reads them from the cluster.
+  }
+}
+
+/// Passes the expected parts of an object to the local cache, by the same parts as readers ask for them. The object's name is
+/// never used again, so they are right or of no use, whatever becomes of the object.
+void RadosWritableFile::keep_expected(std::string_view object, std::span<const std::byte> bytes) noexcept {
+  const std::uint64_t end = written_bytes_ + bytes.size();
+  for (const Expected& range : expected_) {
+    const std::uint64_t from = std::max(range.begin, written_bytes_);
+    const std::uint64_t to = std::min(range.end, end);
+    if (from >= to) continue;
+    root_->process().fresh_cache()->keep(object, from - written_bytes_,
+                                         bytes.subspan(from - written_bytes_, to - from));
+  }
+  std::erase_if(expected_, [end](const Expected& range) { return range.end <= end; });
 }
 
 /// Waits until at most `left` objects are on their way, for the oldest first.
@@ -259,12 +284,19 @@ Status RadosReadableFile::read_object(CacheUse use, std::uint64_t stripe, std::u
                                       std::span<std::byte> bytes) const {
   const std::string object = stripe_object(root_->store(), entry_.id(), stripe);
   ReadCache* const from = cache();
-  if (from != nullptr && use == CacheUse::kForget) from->forget(object, offset, bytes.size());
+  ReadCache* const fresh = from == nullptr ? nullptr : root_->process().fresh_cache();
+  if (use == CacheUse::kForget) {
+    for (ReadCache* const cache : {from, fresh}) {
+      if (cache != nullptr) cache->forget(object, offset, bytes.size());
+    }
+  }
   if (from == nullptr || use == CacheUse::kForget) return read_from_cluster(object, stripe, offset, bytes);
   if (from->read(object, offset, bytes)) return Status();
-  const Status read = read_from_cluster(object, stripe, offset, bytes);
-  if (read.ok()) from->offer(object, offset, bytes);
-  return read;
+  if (fresh == nullptr || !fresh->read(object, offset, bytes)) {
+    if (Status read = read_from_cluster(object, stripe, offset, bytes); !read.ok()) return read;
+  }
+  from->offer(object, offset, bytes);
+  return Status();
 }
 
 Status RadosReadableFile::read_from_cluster(std::string_view object, std::uint64_t stripe, std::uint64_t offset,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/aligned_buffer.h"
 #include "io/file.h"
@@ -38,8 +39,14 @@ class RadosWritableFile final : public WritableFile {
   Status append(std::span<const std::byte> bytes) override;
   Status sync(SyncPoint point) override;
   std::uint64_t size_bytes() const noexcept override { return written_bytes_ + waiting_bytes_; }
+  /// The local cache of new files gets the bytes when their object is on its way.
+  void expect_read(std::uint64_t offset, std::uint64_t bytes) noexcept override;
 
  private:
+  struct Expected {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
   Status append_once(std::span<const std::byte> bytes);
   Status sync_once(SyncPoint point);
   Status write_waiting(std::string_view point);
@@ -51,6 +58,7 @@ class RadosWritableFile final : public WritableFile {
     BytesInFlight::Share share;  // gone before `sent`, which it may watch
   };
   OnTheWay& on_the_way(std::uint64_t stripe) noexcept { return on_the_way_[stripe % kStripesInFlight]; }
+  void keep_expected(std::string_view object, std::span<const std::byte> bytes) noexcept;
 
   const std::shared_ptr<RadosRoot> root_;
   const std::string name_;
@@ -64,6 +72,7 @@ class RadosWritableFile final : public WritableFile {
   std::array<OnTheWay, kStripesInFlight> on_the_way_;
   std::uint64_t answered_ = 0;
   std::uint64_t sent_ = 0;
+  std::vector<Expected> expected_;  // what is not on its way yet
 };
 
 class RadosReadableFile final : public ReadableFile {

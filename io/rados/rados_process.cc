@@ -38,6 +38,7 @@ RadosProcess::~RadosProcess() {
   if (!owner_.is_this_process()) {
     leave_to_parent(thread_);
     leave_to_parent(read_cache_);
+    leave_to_parent(fresh_cache_);
     return;
   }
   bool had_lease = false;

@@ -71,8 +71,13 @@ class RadosProcess {
   }
   /// Returns the local cache of read objects, or null.
   ReadCache* read_cache() const noexcept { return read_cache_.get(); }
-  /// Sets it, before the first file is opened.
-  void set_read_cache(std::unique_ptr<ReadCache> cache) noexcept { read_cache_ = std::move(cache); }
+  /// Returns the local cache of new files, or null. It is apart, so that written bytes replace none that are read.
+  ReadCache* fresh_cache() const noexcept { return fresh_cache_.get(); }
+  /// Sets them, before the first file is opened.
+  void set_read_cache(std::unique_ptr<ReadCache> cache, std::unique_ptr<ReadCache> fresh = nullptr) noexcept {
+    read_cache_ = std::move(cache);
+    fresh_cache_ = std::move(fresh);
+  }
   /// The objects of unsynced files that are on their way, of all stores.
   BytesInFlight& stripes_in_flight() noexcept { return stripes_in_flight_; }
   /// The large reads that are on their way, of all stores. They have an account of their own, so that none waits for what
@@ -126,6 +131,7 @@ class RadosProcess {
   BytesInFlight stripes_in_flight_;
   BytesInFlight reads_in_flight_;
   std::unique_ptr<ReadCache> read_cache_;
+  std::unique_ptr<ReadCache> fresh_cache_;
   /// The time at which the last successful renewal was sent, in nanoseconds.
   std::atomic<std::int64_t> renewed_at_{INT64_MIN};
 

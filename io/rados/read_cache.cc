@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <string>
@@ -189,14 +190,44 @@ void ReadCache::offer(std::string_view object, std::uint64_t offset, std::span<c
   if (!wants(*hash)) return;
   const Head head = Head::of(*hash, bytes);
   const MutexGuard guard(mutex_);
-  if (open_bytes_ + aligned(sizeof(Head) + bytes.size()) > kSegmentBytes) {
-    is_slow_ = is_writing_;
-    if (is_slow_) return;
-    begin_segment();
-  }
+  if (!make_room(bytes.size())) return;
   // Another thread may have changed the index meanwhile, and a new segment ends the oldest one.
   Entry* const entry = find(*hash);
   if (entry != nullptr && entry->position < oldest()) put(*entry, head, bytes);
+}
+
+void ReadCache::keep(std::string_view object, std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
+  // Bytes come in bursts of a few segments. A disk writes one in much less than this.
+  constexpr std::chrono::milliseconds kWait{5};
+  constexpr int kWaits = 4;
+  const std::optional<Hash> hash = hash_of(object, offset, bytes.size());
+  if (!hash) return;
+  const Head head = Head::of(*hash, bytes);
+  const MutexGuard guard(mutex_);
+  for (int waits = 0; waits < kWaits && is_writing_ && !is_slow_ && is_full_for(bytes.size()); ++waits) {
+    (void)changed_.wait_for(mutex_, kWait);
+  }
+  if (!make_room(bytes.size())) return;
+  Entry* entry = find(*hash);
+  if (entry != nullptr && entry->position >= oldest()) return;
+  if (entry == nullptr) {
+    entry = &replaced(bucket_of(*hash));
+    *entry = {hash->low, 0};
+  }
+  put(*entry, head, bytes);
+}
+
+bool ReadCache::is_full_for(std::size_t size) const noexcept {
+  return open_bytes_ + aligned(sizeof(Head) + size) > kSegmentBytes;
+}
+
+/// Begins another segment if the open one is too full. Returns false if the disk still writes the one before.
+bool ReadCache::make_room(std::size_t size) noexcept {
+  if (!is_full_for(size)) return true;
+  is_slow_ = is_writing_;
+  if (is_slow_) return false;
+  begin_segment();
+  return true;
 }
 
 /// Returns whether the bytes of an offer are to be taken. Notes the first offer of a place.

@@ -69,6 +69,8 @@ class ReadCache {
   bool read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes) noexcept;
   /// Offers bytes that were read from the cluster after a miss. They are not taken while the disk is slow.
   void offer(std::string_view object, std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
+  /// Takes bytes at once. Waits shortly if the disk is still writing what came before, and takes them not while it is slow.
+  void keep(std::string_view object, std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   /// Forgets an entry, whose bytes may have been damaged before they were offered.
   void forget(std::string_view object, std::uint64_t offset, std::size_t size) noexcept;
   /// Waits until no segment is being written.
@@ -100,6 +102,8 @@ class ReadCache {
   std::uint64_t oldest() const noexcept VARVE_REQUIRES(mutex_);
   bool read_at(std::uint64_t position, const Hash& hash, std::span<std::byte> bytes) noexcept;
   bool wants(const Hash& hash) noexcept;
+  bool is_full_for(std::size_t size) const noexcept VARVE_REQUIRES(mutex_);
+  bool make_room(std::size_t size) noexcept VARVE_REQUIRES(mutex_);
   void put(Entry& entry, const Head& head, std::span<const std::byte> bytes) noexcept VARVE_REQUIRES(mutex_);
   void begin_segment() noexcept VARVE_REQUIRES(mutex_);
   void run() noexcept;

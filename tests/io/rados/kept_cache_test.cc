@@ -47,7 +47,8 @@ class KeptCache : public testing::Test {
   static void take(ReadCache& cache, std::uint64_t first, std::uint64_t count) {
     for (std::uint64_t i = first; i < first + count; ++i) {
       const CachedPlace place = place_of(i);
-      for (int offer = 0; offer < 2; ++offer) cache.offer(place.object, place.offset, content_of(place));
+      const Bytes content = content_of(place);
+      for (int offer = 0; offer < 2; ++offer) cache.offer(place.object, place.offset, content);
       cache.settle();
     }
   }

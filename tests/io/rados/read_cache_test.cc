@@ -190,6 +190,29 @@ TEST_F(LocalCache, AHungDiskHoldsUpNoReader) {
   EXPECT_TRUE(read(place_of(1000)));
 }
 
+TEST_F(LocalCache, TakesAtOnceWhatIsKept) {
+  const Place place = place_of(1);
+  for (int again = 0; again < 2; ++again) cache_->keep(place.object, place.offset, content_of(place));
+  EXPECT_EQ(cache_->figures().taken_bytes, place.size) << "it is taken once";
+  EXPECT_TRUE(read(place));
+  EXPECT_FALSE(read(place_of(2)));
+  cache_->keep(place_of(2).object, place_of(2).offset, content_of(place_of(2)));
+  EXPECT_TRUE(read(place_of(2))) << "which was offered once before";
+}
+
+TEST_F(LocalCache, AHungDiskHoldsUpNoWriterForLong) {
+  file_->hung = true;
+  for (std::uint64_t i = 0; i < 400; ++i) cache_->keep(place_of(i).object, place_of(i).offset, content_of(place_of(i)));
+  const std::uint64_t taken = cache_->figures().taken_bytes;
+  EXPECT_LE(taken, 2 * ReadCache::kSegmentBytes);
+  file_->hung = false;
+  file_->hung.notify_all();
+  cache_->settle();
+  cache_->keep(place_of(400).object, place_of(400).offset, content_of(place_of(400)));
+  EXPECT_TRUE(read(place_of(400)));
+  EXPECT_TRUE(read(place_of(0)));
+}
+
 TEST_F(LocalCache, ForgetsWhatIsReadPastIt) {
   const Place place = place_of(1);
   take(place);
@@ -256,6 +279,47 @@ TEST(LocalCacheFile, HasNoNameAndKeepsItsBytes) {
   EXPECT_FALSE(make_cache_file(directory.path_of("absent")).ok());
   EXPECT_TRUE(fails_with(ReadCache::make(std::make_unique<FaultyFile>(1), kSize - 1, system_env().scheduler),
                          Code::kInvalidArgument, "4 MiB"));
+}
+
+TEST(LocalCacheOfObjects, HasWhatTheWriterOfAFileExpectsToBeRead) {
+  test::RadosMachine machine(1);
+  const std::unique_ptr<ObjectDoor> door = machine.cluster.make_door();
+  WatchedDoor watched(*door, machine.clock);
+  RadosFileSystem files("pool", watched, machine.clock, machine.random, machine.scheduler(), RadosOptions());
+  ASSERT_TRUE(is_ok(files.create_directory(test::kRadosPath, kTestPoint)));
+  const auto directory = files.open_directory(test::kRadosPath);
+  ASSERT_TRUE(is_ok(directory));
+  const auto lock = (*directory)->lock("LOCK", LockMode::kExclusive, std::chrono::milliseconds(0));
+  ASSERT_TRUE(is_ok(lock));
+  const auto make = [] { return *ReadCache::make(std::make_unique<FaultyFile>(kSize), kSize, system_env().scheduler); };
+  files.process().set_read_cache(make(), make());
+  const Bytes content = bytes_by_seed(1, kStripeBytes + 10000);
+  const auto written = (*directory)->create("1.sst");
+  ASSERT_TRUE(is_ok(written));
+  (*written)->expect_read(4096, 8192);
+  (*written)->expect_read(kStripeBytes - 4096, 8192);  // of two objects
+  ASSERT_TRUE(is_ok((*written)->append(content)));
+  (*written)->expect_read(0, 4096);                    // is on its way already
+  (*written)->expect_read(kStripeBytes + 8192, 4096);  // The file ends before that.
+  ASSERT_TRUE(is_ok((*written)->sync(kTestPoint)));
+  EXPECT_EQ(files.process().fresh_cache()->figures().taken_bytes, 2 * 8192U + 1808U);
+  const auto file = (*directory)->open("1.sst", ReadMode::kDirect);
+  ASSERT_TRUE(is_ok(file));
+  const auto reads_of = [&](std::uint64_t offset, std::size_t size) {
+    const std::uint64_t before = watched.reads().answered;
+    Bytes bytes(size);
+    EXPECT_TRUE(is_ok((*file)->read_exactly(offset, bytes)));
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), content.begin() + static_cast<std::ptrdiff_t>(offset)));
+    return watched.reads().answered - before;
+  };
+  EXPECT_EQ(reads_of(0, 4096), 1U);
+  EXPECT_EQ(reads_of(kStripeBytes - 4096, 8192), 0U);
+  EXPECT_EQ(reads_of(kStripeBytes + 8192, 1808), 0U);
+  for (int again = 0; again < 3; ++again) EXPECT_EQ(reads_of(4096, 8192), 0U);
+  EXPECT_EQ(files.process().read_cache()->figures().taken_bytes, 8192U) << "it was read twice";
+  Bytes bytes(8192);
+  ASSERT_TRUE(is_ok((*file)->read_past_cache(4096, bytes)));
+  EXPECT_EQ(reads_of(4096, 8192), 1U) << "both have forgotten it";
 }
 
 TEST(LocalCacheOfObjects, AnswersReadsOfTablesAndOfNothingElse) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDiskAccount = "account1";
 constexpr std::string_view kTable = "Rows";
-constexpr std::uint64_t kSlots = 24;
+constexpr std::uint64_t kDiskSlots = 24;
 constexpr std::uint64_t kValueBytesMax = 30'000;
 constexpr int kWritesMax = 5'000;  // enough to fill a disk of a few megabytes
 constexpr int kWritesBetweenLooks = 100;
@@ -109,7 +109,7 @@ std::string FullDiskRun::random_value() {
 }
 
 Status FullDiskRun::write_one() {
-  const std::string row = "slot" + std::to_string(below(kSlots));
+  const std::string row = "slot" + std::to_string(below(kDiskSlots));
   std::string value = random_value();
   const Status done = write(kTable, row, value);
   if (done.ok()) rows_[row] = std::move(value);

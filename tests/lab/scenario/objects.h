@@ -59,13 +59,13 @@ class Objects {
   /// A transaction: puts an entity, puts a message with `text`, deletes the message that was taken last, and puts a blob
   /// or makes it a copy. Empty parts are left out.
   struct Joint {
-    std::string table;
-    std::string row;
-    std::string text;
+    std::string table = {};
+    std::string row = {};
+    std::string text = {};
     bool removes_taken = false;
-    std::string blob;
-    std::string bytes;   // of the blob
-    std::string source;  // of the copy
+    std::string blob = {};
+    std::string bytes = {};   // of the blob
+    std::string source = {};  // of the copy
   };
   void transact(const Joint& joint, Durability durability = Durability::kSync);
 

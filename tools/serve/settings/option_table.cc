@@ -69,10 +69,9 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      {},
      check_local_cache,
      false,
-     "For a store on Ceph: keep blocks that were read more than once in a local file of this size, such as "
-     "/var/cache/varve:20G. The file has no name, and needs memory of a 256th of its size, which is taken from the "
-     "memory "
-     "of the server"},
+     "For a store on Ceph: keep blocks that were read more than once, and new ones, in local files of this size, such "
+     "as /var/cache/varve:20G. After a clean end, the next server begins with them. They need memory of a 256th of "
+     "their size, which is taken from the memory of the server"},
     {OptionId::kVerifiedReads, "verified-reads", "WHETHER", ValueKind::kText, "off", kVerifiedReads, accept, false,
      "For a store on Ceph: whether each read asks the cluster if this server still owns the store. off: reads rest on "
      "a "

@@ -327,6 +327,7 @@ void add_local_cache(Families& families, const RadosLocalCache& cache) {
   families.counter("varve_cluster_local_cache_hits_total", "Reads that the local cache answered.", cache.hits);
   families.counter("varve_cluster_local_cache_misses_total", "Reads that it might have answered.", cache.misses);
   families.counter("varve_cluster_local_cache_taken_bytes_total", "Bytes written into it.", cache.taken_bytes);
+  families.counter("varve_cluster_local_cache_fresh_bytes_total", "Of these, bytes of new files.", cache.fresh_bytes);
   families.counter("varve_cluster_local_cache_damaged_total", "Damaged entries, read from the cluster instead.",
                    cache.damaged);
   families.counter("varve_cluster_local_cache_failed_writes_total", "Writes that the local disk refused.",

@@ -167,7 +167,8 @@ void write_cluster(JsonText& json, const RadosFigures& cluster) {
                         {"taken_bytes", cache.taken_bytes},
                         {"damaged", cache.damaged},
                         {"failed_writes", cache.failed_segments},
-                        {"found_entries", cache.found_entries}});
+                        {"found_entries", cache.found_entries},
+                        {"fresh_bytes", cache.fresh_bytes}});
     json.member("is_kept").boolean(cache.is_kept);
     json.end_object();
   }

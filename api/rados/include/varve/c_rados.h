@@ -31,9 +31,10 @@ typedef struct varve_rados_options {
   bool verified_reads;
   /// A read that waits longer for the cluster returns VARVE_BUSY. Zero waits without end.
   uint64_t read_patience_ms;
-  /// A local directory for a file that keeps bytes which were read more than once. Absent: there is no such file.
+  /// A local directory for files that keep bytes which were read more than once, and new ones. After a clean end, the next
+  /// process begins with them. Absent: there are no such files.
   varve_text local_cache_directory;
-  /// The size of that file: from 4 MiB.
+  /// The size of these files: from 4 MiB.
   uint64_t local_cache_bytes;
   /// The open waits this long for the end of an owner that lives, before it returns VARVE_LOCKED: a standby. Zero: half a
   /// second.

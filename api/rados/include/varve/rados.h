@@ -78,7 +78,7 @@ struct RadosLocalCache {
   /// Reads of files that were answered from the cache, and others that it might have answered.
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  /// Bytes that were written into the cache.
+  /// Bytes that were written into the cache: those that were read again, and those of new files.
   std::uint64_t taken_bytes = 0;
   /// Entries that the local disk had damaged, or had not written. They were read from the cluster instead. A damaged index
   /// counts as one.
@@ -89,6 +89,8 @@ struct RadosLocalCache {
   std::uint64_t found_entries = 0;
   /// True if the next connection can begin with the entries of this one.
   bool is_kept = false;
+  /// The part of `taken_bytes` that is of new files.
+  std::uint64_t fresh_bytes = 0;
 };
 
 /// The figures of a connection and of all stores opened with it. Counters start at zero with the connection. Two figures
@@ -167,14 +169,18 @@ class RadosConnection {
   static constexpr std::uint64_t kLocalCacheBytesMin = std::uint64_t{4} << 20;
   /// Bytes of a local cache for each byte of memory that its index takes.
   static constexpr std::uint64_t kLocalCacheBytesForOneOfMemory = 256;
-  /// Keeps bytes that were read from the cluster more than once in a file of `size_bytes` in this local directory, in steps
-  /// of 1 MiB. A thread writes it, and never syncs it. Damaged bytes, a full disk and a slow one make the cache smaller, and
-  /// are no errors. A verification reads the cluster alone. The file is `varve-cache`. The destructor of the connection
-  /// writes its index, `varve-cache.index`. The next connection with a cache of this size begins with the entries of this
-  /// one; after any other end, it begins empty. While another connection has these files, or if another user may write them,
-  /// the cache has a file without a name, which goes with the process. Call it once, before a store is opened. Errors:
-  /// kInvalidArgument (the size, or a second call), kOutOfMemory, kNotFound, kForbidden, kIoError (the directory, or no
-  /// thread).
+  /// Bytes of a local cache for each byte that new files have there. A cache of less than 32 MiB has no place for them.
+  static constexpr std::uint64_t kLocalCacheBytesForOneOfNewFiles = 8;
+  /// Keeps bytes that were read from the cluster more than once in a file in this local directory. A second file has the
+  /// blocks of new table files that enter the block cache as they are written. They have `size_bytes` together, in steps of
+  /// 1 MiB. Threads write them, and never sync them. Damaged bytes, a full disk and a slow one make the cache smaller, and
+  /// are no errors. A verification reads the cluster alone.
+  /// The files are `varve-cache` and `varve-cache-new`. The destructor of the connection writes an index of each, such as
+  /// `varve-cache.index`. The next connection with a cache of this size begins with the entries of this one; after any other
+  /// end, it begins empty. While another connection has these files, or if another user may write them, the cache has files
+  /// without names, which go with the process.
+  /// Call it once, before a store is opened. Errors: kInvalidArgument (the size, or a second call), kOutOfMemory, kNotFound,
+  /// kForbidden, kIoError (the directory, or no thread).
   Status set_local_cache(std::string_view directory, std::uint64_t size_bytes);
 
   /// Returns what StoreOptions::env, VerifyOptions::env and RepairOptions::env take. It lives as long as the connection.
