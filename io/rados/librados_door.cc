@@ -194,12 +194,8 @@ class LibradosChange final : public SentChange {
  public:
   explicit LibradosChange(const LibradosConnection& connection) noexcept : connection_(connection) {}
   ~LibradosChange() override {
-    if (!is_sent_) return;
-    if (is_foreign()) {
-      leave_to_parent(in_flight_);  // The parent's threads write into it.
-    } else {
-      (void)in_flight_->wait();
-    }
+    if (is_sent_ && is_foreign()) leave_to_parent(in_flight_);  // The parent's threads write into it.
+    if (is_sent_ && in_flight_ != nullptr) (void)in_flight_->wait();
   }
   LibradosChange(const LibradosChange&) = delete;
   LibradosChange& operator=(const LibradosChange&) = delete;

@@ -106,7 +106,7 @@ class ObjectDoor {
   /// without end if it is zero. After that, the answer is ETIMEDOUT, and nothing writes into `bytes` any more.
   virtual ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
                             std::size_t& count, std::chrono::milliseconds patience) = 0;
-  /// The same for a segment of the log, which figures tell apart.
+  /// The same for a segment of the log, which figures count apart.
   virtual ObjectAnswer read_log(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
                                 std::size_t& count, std::chrono::milliseconds patience) {
     return read(object, offset, bytes, count, patience);

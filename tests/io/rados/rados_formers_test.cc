@@ -1,4 +1,5 @@
-// Goal: what any of several former owners sent makes no object that no entry names, whoever removes their files.
+// Goal: what any of several former owners sent makes no object that no entry names, also if a later owner removes their
+// files.
 // Method: owners of a model of RADOS follow each other. Each one is cut off while the object of a new file is on its way.
 #include <cerrno>
 #include <chrono>
