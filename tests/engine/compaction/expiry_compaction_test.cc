@@ -206,7 +206,7 @@ TEST_F(ExpiryPicker, E3_AFileThatHasMostlyEndedIsRewritten) {
   EXPECT_FALSE(pick()) << "few of its entities have ended";
 }
 
-/// One end is far away, so by the smallest and the largest end few have passed.
+/// The largest end is far away. So by the smallest and the largest one, few have passed.
 TEST_F(ExpiryPicker, E3_AFileWhoseFirstEndPassedLongAgoIsRewrittenForACallerWhoWaits) {
   add(6, "c", "d", {kEntries, 1'000, 1'000'000}).largest_version = 900;
   EXPECT_FALSE(pick());
