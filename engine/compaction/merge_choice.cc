@@ -57,6 +57,12 @@ std::uint64_t MergeChoice::tombstones_of(const LevelFile& file) const noexcept {
   return file.entry.tombstone_count + std::min(ended, ends.count);
 }
 
+bool MergeChoice::has_long_ended(const LevelFile& file) const noexcept {
+  const format::Ends& ends = file.entry.ends;
+  if (ends.count == 0 || ends.smallest > input_.ended_for_all) return false;
+  return input_.ended_for_all - ends.smallest >= ends.smallest - std::min(ends.smallest, file.largest_version());
+}
+
 bool MergeChoice::holds_tombstones_alone(const LevelFile& file) const noexcept {
   const format::Ends& ends = file.entry.ends;
   return file.entry.entry_count > 0 && file.entry.tombstone_count + ends.count == file.entry.entry_count &&

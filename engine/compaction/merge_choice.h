@@ -23,6 +23,10 @@ class MergeChoice {
   /// Returns the number of tombstones and of entities that have ended for every reader. If only some ends have passed,
   /// their number is estimated from the smallest and the largest end.
   std::uint64_t tombstones_of(const LevelFile& file) const noexcept;
+  /// Returns whether the first end passed at least as long ago as it lay after the last write of the file. By then
+  /// tombstones_of() may be far too small, since one end may lie much later than all others. From one rewrite of the file
+  /// to the next, that time doubles.
+  bool has_long_ended(const LevelFile& file) const noexcept;
   /// Returns whether all entries are tombstones, or entities that have ended for every reader.
   bool holds_tombstones_alone(const LevelFile& file) const noexcept;
   /// Returns whether at least half of the file's entries are tombstones that every reader sees.

@@ -171,11 +171,12 @@ std::optional<Job> fullest_level(const MergeChoice& choice, const std::array<dou
   return std::nullopt;
 }
 
-/// Rewrites files with tombstones that were moved to a level with nothing beneath.
+/// Rewrites files with tombstones that were moved to a level with nothing beneath, and files with entities that ended there.
 std::optional<Job> stranded_tombstones(const PickInput& input, const MergeChoice& choice) {
   for (const LevelFilePtr& file : input.levels.level(kLastLevel)) {
     const std::uint64_t tombstones = choice.tombstones_of(*file);
-    if (tombstones == 0 || tombstones < file->entry.entry_count / kIdleDeadPart) continue;
+    if (tombstones == 0) continue;
+    if (tombstones < file->entry.entry_count / kIdleDeadPart && !choice.has_long_ended(*file)) continue;
     if (file->largest_version() > input.reclaimable_version) continue;
     if (std::optional<Job> job = choice.in_place(file, JobReason::kIdle)) return job;
   }

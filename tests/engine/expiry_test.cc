@@ -194,6 +194,17 @@ TEST_F(Expiry, E3_FilesOfEndedEntitiesAreUnlinkedUnread) {
   EXPECT_EQ(after.compaction_written_bytes, before.compaction_written_bytes);
 }
 
+TEST_F(Expiry, E3_ACompactionGivesTheSpaceBackBesideAnEntityThatEndsMuchLater) {
+  for (int i = 0; i < 20; ++i) put_until(std::to_string(100 + i), in(10));
+  put_until("z", in(1'000'000));
+  ASSERT_EQ(engine_->compact().to_string(), "Ok");
+  EXPECT_EQ(entries(), 21u);
+  wait(1'000);
+  ASSERT_EQ(engine_->compact().to_string(), "Ok");
+  EXPECT_EQ(entries(), 1u);
+  EXPECT_EQ(value_of(*engine_, "p", "z"), "v");
+}
+
 TEST_F(Expiry, E3_ASnapshotKeepsItsEntitiesOverTheirEnd) {
   put_until("a", in(10));
   HeldVersion held = engine_->snapshot();

@@ -206,6 +206,29 @@ TEST_F(ExpiryPicker, E3_AFileThatHasMostlyEndedIsRewritten) {
   EXPECT_FALSE(pick()) << "few of its entities have ended";
 }
 
+/// The largest end is far away. So by the smallest and the largest one, few have passed.
+TEST_F(ExpiryPicker, E3_AFileWhoseFirstEndPassedLongAgoIsRewrittenForACallerWhoWaits) {
+  add(6, "c", "d", {kEntries, 1'000, 1'000'000}).largest_version = 900;
+  EXPECT_FALSE(pick());
+  idle_ = true;
+  const auto job = pick();
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->kind, JobKind::kMerge);
+  EXPECT_EQ(job->output_level, 6u);
+  ended_ = 1'100;
+  EXPECT_TRUE(pick());
+  ended_ = 1'099;
+  EXPECT_FALSE(pick()) << "the first end lay 100 after the last write";
+  ended_ = 5'000;
+  reclaimable_ = 899;
+  EXPECT_FALSE(pick()) << "a reader may still read beneath them";
+  reclaimable_ = 1'000;
+  entries_.back().ends.smallest = 800;  // It had passed when the file was written.
+  EXPECT_TRUE(pick());
+  entries_.back().ends.smallest = 5'001;
+  EXPECT_FALSE(pick());
+}
+
 TEST_F(ExpiryPicker, E3_NoFileIsTouchedBeforeAnEnd) {
   add(6, "c", "d", {kEntries, 5'001, 5'001});
   idle_ = true;

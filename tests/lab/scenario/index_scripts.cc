@@ -35,6 +35,9 @@ void ended_rows(Stage& stage) {
   stage.fill("Sessions", "p", 0, 20, 30);
   stage.declare_index("Sessions", by_value());
   stage.build_index("Sessions", by_value());
+  stage.expiring_table("Aged");
+  stage.declare_index("Aged", by_value());
+  stage.build_index("Aged", by_value());
 }
 
 /// Changes, removes and adds an entity. The keys contain `row`, which is below 10.
@@ -120,6 +123,8 @@ void compacts_what_has_ended(Stage& stage) {
   stage.batch("Sessions", writes);
   stage.compact();
   stage.write("Sessions", {StageKind::kInsert, "p", "000010", "again"});
+  stage.write("Aged", {StageKind::kInsert, "p", "1", "aged"});
+  stage.write("Aged", {StageKind::kInsertOrReplace, "p", "1", "aged again"}, Durability::kBuffered);
   stage.write("Sessions", {StageKind::kInsertOrReplace, "p", "000001", "ended", false, true}, Durability::kBuffered);
   stage.compact();
 }
