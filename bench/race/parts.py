@@ -71,7 +71,7 @@ PARTS = [
     _part("mixed", words=["--seconds", "15"], quick=["--mixed-entities", "5000", "--mixed-tables", "500"],
           contenders=["varve", "rocksdb", "lmdb"], minutes=2),
     _part("serve", outside=True, minutes=1.6),
-    _part("serve-queues", outside=True, contenders=["varve", "azurite"], rounds_max=1, minutes=2.5),
+    _part("serve-queues", outside=True, contenders=["varve", "azurite"], rounds_max=1, minutes=3),
     _part("serve-blobs", outside=True, contenders=["varve", "azurite", "files"], rounds_max=1, minutes=1.5),
     _part("memory", words=["--entities", "2000000"], contenders=LSM, rounds_max=1, minutes=1.1),
     _part("cold-insert", words=["--entities", "10000000"], contenders=PAIR, rounds_max=1, minutes=0.8),
