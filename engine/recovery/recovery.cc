@@ -241,10 +241,14 @@ Result<StoreFound> find_store(io::Directory& directory) {
   const Result<OtherNames> names = look_at_names(directory);
   if (!names.ok()) return names.status();
   if (names->numbered.empty() && names->foreign.empty()) return StoreFound::kNothing;
-  // Another process may have created the store since the first check.
-  root = RootFile::load(directory);
-  if (!root.ok()) return root.status();
-  if (root->has_value()) return judge_root(directory, (*root)->root());
+  // Another process may have created the store since the first check. Its owner may also replace CURRENT between the look
+  // for the file and the read: in a cluster, the former content is gone then.
+  constexpr int kLooksMax = 8;
+  for (int look = 0; look < kLooksMax; ++look) {
+    root = RootFile::load(directory);
+    if (!root.ok()) return root.status();
+    if (root->has_value()) return judge_root(directory, (*root)->root());
+  }
   const std::string path(directory.path());
   if (!names->numbered.empty()) {
     return Status::corruption("CURRENT is missing, but " + names->numbered +

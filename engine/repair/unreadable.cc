@@ -27,10 +27,14 @@ class TolerantFile final : public io::ReadableFile {
     if (is_known(offset, bytes.size())) return read_around(offset, bytes);
     const Status read = file_->read_exactly(offset, bytes);
     if (read.ok()) parts_.count_read(bytes.size());
-    return is_device_error(read) ? read_around(offset, bytes) : read;
+    return is_unreadable(read) ? read_around(offset, bytes) : read;
   }
 
  private:
+  /// Returns whether the other parts of the file may be readable: this one failed, or it is lost.
+  static bool is_unreadable(const Status& read) noexcept {
+    return is_device_error(read) || read.code() == Code::kCorruption;
+  }
   /// Reads the sectors of a range, and halves the range until a failing part is one sector.
   Status read_around(std::uint64_t offset, std::span<std::byte> bytes) const {
     const std::uint64_t first = offset / io::kSectorBytes;
@@ -39,7 +43,7 @@ class TolerantFile final : public io::ReadableFile {
     if (!is_known(offset, bytes.size())) {
       const Status read = file_->read_exactly(offset, bytes);
       if (read.ok()) parts_.count_read(bytes.size());
-      if (!is_device_error(read)) return read;
+      if (!is_unreadable(read)) return read;
     }
     const std::uint64_t middle = (first + (last - first + 1) / 2) * io::kSectorBytes;
     const auto left = static_cast<std::size_t>(middle - offset);
@@ -51,9 +55,9 @@ class TolerantFile final : public io::ReadableFile {
     Status read;
     if (!is_known(offset, bytes.size())) {
       read = file_->read_exactly(offset, bytes);
-      if (is_device_error(read)) read = file_->read_exactly(offset, bytes);  // Retry once: the error may be transient.
+      if (is_unreadable(read)) read = file_->read_exactly(offset, bytes);  // Retry once: the error may be transient.
       if (read.ok()) parts_.count_read(bytes.size());
-      if (!is_device_error(read)) return read;
+      if (!is_unreadable(read)) return read;
       const std::uint64_t begin = offset / io::kSectorBytes * io::kSectorBytes;
       parts_.add(name_, begin, std::min(begin + io::kSectorBytes, size_bytes()), read);
       io::probe("a repair read on around an error of the device");

@@ -2,9 +2,9 @@
 // Must never: return bytes for those parts that could verify, or write anything.
 //
 // A repair treats a failed read like bytes that do not verify. So reads through this directory never fail for an error
-// of the device. A failed read is retried in smaller pieces, down to one sector. A sector that fails is filled with a
-// pattern that no checksum of the format accepts. The reader then finds damage there, and continues after it. Each
-// failed range is recorded, with its file, offset and length.
+// of the device, or because a part of a file is lost. A failed read is retried in smaller pieces, down to one sector. A
+// sector that fails is filled with a pattern that no checksum of the format accepts. The reader then finds damage there,
+// and continues after it. Each failed range is recorded, with its file, offset and length.
 #pragma once
 
 #include <cstdint>

@@ -316,12 +316,9 @@ class LibradosDoor final : public ObjectDoor {
       : connection_(std::move(connection)), calls_(connection_->calls()), blocklisting_(*connection_) {}
 
   ~LibradosDoor() override {
-    if (is_foreign()) {
-      // The child leaves all of it to its parent: the library has no threads here.
-      for (auto& [epoch, context] : contexts_) {
-        if (context != nullptr) context->leave_to_parent();
-      }
-    }
+    if (!is_foreign()) return;
+    // The child leaves all of it to its parent: the library has no threads here.
+    for (const auto& [epoch, context] : contexts_) context->leave_to_parent();
   }
 
   std::string client() const override { return connection_->client(); }

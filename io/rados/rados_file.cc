@@ -317,6 +317,7 @@ Status RadosReadableFile::read_from_cluster(std::string_view object, std::uint64
   if (answer == ETIMEDOUT && patience.count() > 0) {
     return call_error(Code::kBusy, call, {"the cluster does not answer in time; repeat the call when it does"});
   }
+  if (answer == ESHUTDOWN) return root_->shut_out(call);
   if (answer != 0) return os_error(answer, call);
   if (count == bytes.size()) return Status();
   if (!entry_.is_segment()) {

@@ -115,6 +115,8 @@ class RadosRoot {
   /// Returns the status of a read whose object is missing. Errors: those of confirm(); kCorruption (the cluster has lost the
   /// object); ENOENT (its file was removed, or this handle owns nothing and cannot know).
   Status missing(std::string_view object, const FailedCall& call);
+  /// Returns the status of a read that the cluster refuses, because this client is blocklisted: kFenced.
+  Status shut_out(const FailedCall& call) const noexcept;
 
  private:
   struct Claim;

@@ -68,6 +68,11 @@ Status RadosRoot::missing(std::string_view object, const FailedCall& call) {
   return is_named(object) ? object_lost(object, call) : os_error(ENOENT, call);
 }
 
+Status RadosRoot::shut_out(const FailedCall& call) const noexcept {
+  if (epoch() != 0) note_fenced();
+  return fenced(call);
+}
+
 /// Returns the status of a change whose object is missing. Errors: kFenced (a later owner has the root, or this owner removed
 /// the file), kCorruption (the cluster has lost the object).
 Status RadosRoot::lost(const std::string& object, const FailedCall& call) {

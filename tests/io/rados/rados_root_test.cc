@@ -284,6 +284,26 @@ TEST_F(RadosRootTest, S2AFormerOwnerDoesNotChangeTheRootEvenIfThePoolIgnoresEpoc
   EXPECT_EQ(root_text(), root) << "its end does not let the successor go";
 }
 
+TEST_F(RadosRootTest, AReadOfAnOwnerThatWasBlocklistedIsFenced) {
+  RadosOptions options;
+  options.takeover_wait = false;
+  options.renewal_time = std::chrono::hours(1);
+  RadosProgram& program = machine_.start(options);
+  const std::unique_ptr<Directory> owned = open(program);
+  const auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  ASSERT_TRUE(is_ok(write_whole(*owned, "a", bytes_of("content"))));
+  const auto file = owned->open("a", ReadMode::kDirect);
+  ASSERT_TRUE(is_ok(file));
+  const std::unique_ptr<Directory> other = open(machine_.start(options));
+  const auto successor = lock(*other);
+  ASSERT_TRUE(is_ok(successor));
+  Bytes bytes(7);
+  EXPECT_TRUE(fails_with((*file)->read_exactly(0, bytes), Code::kFenced));
+  EXPECT_TRUE(fails_with((*owner)->check(), Code::kFenced));
+  EXPECT_EQ(program.files->process().figures().fences, 1U);
+}
+
 // Nothing ends its lease: the new root does not name it.
 TEST_F(RadosRootTest, S5AnOwnerThatIsReadLearnsThatItsStoreWasMadeAgain) {
   RadosProgram& program = machine_.start();
