@@ -92,7 +92,7 @@ void RadosRoot::look_after_root() const noexcept {
   const std::uint64_t renewals = process_->renewal_count();
   if (renewals < asked + kRenewalsUnasked) [[likely]]
     return;
-  // Of the threads that come here now, one sends the question. None waits for the answer. A fence ends the ownership.
+  // One of the threads that come here now sends the question. None waits for the answer. A fence ends the ownership.
   if (asked_at_.compare_exchange_strong(asked, renewals, std::memory_order_relaxed)) question_->send();
 }
 
