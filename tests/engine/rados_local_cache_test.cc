@@ -101,7 +101,7 @@ class RadosLocalCache : public testing::Test {
   }
   /// Reads all rows while the objects of the store hang, and the block cache has none of their blocks.
   void read_without_the_cluster() {
-    read_rows(20);  // opens the files
+    read_rows(5);  // opens the files
     forget_blocks();
     io::ObjectLook root;
     ASSERT_EQ(program_.door->look(io::root_object(test::kStoreName), root), 0);
