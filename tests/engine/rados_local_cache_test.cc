@@ -26,10 +26,10 @@ using io::is_ok;
 using test::Change;
 
 constexpr std::uint64_t kBlockCacheBytes = std::uint64_t{64} << 20;
-constexpr std::uint64_t kFreshBytes = std::uint64_t{32} << 20;
-constexpr int kRows = 600;
+constexpr std::uint64_t kFreshBytes = std::uint64_t{16} << 20;
+constexpr int kRows = 250;
 constexpr int kRowsOfCommit = 50;
-constexpr std::size_t kRowBytes = 8000;  // more than one object of 4 MiB, together
+constexpr std::size_t kRowBytes = 8000;
 
 class MemoryFile final : public io::CacheFile {
  public:
