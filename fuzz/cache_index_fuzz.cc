@@ -30,6 +30,7 @@ class MemoryIndexFile final : public CacheIndexFile {
     read_bytes_ += bytes.size();
     return true;
   }
+  bool remove() noexcept override { return true; }
   bool write(std::span<const std::byte> bytes) noexcept override {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return true;

@@ -84,7 +84,12 @@ class PosixCacheIndexFile final : public CacheIndexFile {
     return transfer.done_bytes == bytes.size();
   }
 
-  void end_reading() noexcept override { former_ = Descriptor(); }
+  bool remove() noexcept override {
+    former_ = Descriptor();
+    if (!is_named()) return false;
+    if (::unlinkat(directory_.get(), index_name_.c_str(), 0) != 0 && errno != ENOENT) return false;
+    return ::fsync(directory_.get()) == 0;
+  }
 
   bool write(std::span<const std::byte> bytes) noexcept override {
     if (has_failed_) return false;
@@ -101,13 +106,16 @@ class PosixCacheIndexFile final : public CacheIndexFile {
   }
 
  private:
-  /// Makes the file, unless the blocks have lost their name: then another process may use the names.
+  /// Returns whether the blocks have their name. Otherwise another process may use the names.
+  bool is_named() const noexcept {
+    struct stat named {};
+    return ::fstatat(directory_.get(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           named.st_dev == blocks_.st_dev && named.st_ino == blocks_.st_ino;
+  }
+
   void begin() noexcept {
     begun_at_ = std::chrono::steady_clock::now();
-    struct stat named {};
-    const bool is_named = ::fstatat(directory_.get(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-                          named.st_dev == blocks_.st_dev && named.st_ino == blocks_.st_ino;
-    if (!is_named) return;
+    if (!is_named()) return;
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     Descriptor made(::openat(directory_.get(), index_name_.c_str(), kFlags, kOwnerOnly));
     Result<Descriptor> next = above_standard(std::move(made), kCallName);
@@ -146,9 +154,8 @@ CacheFiles open_named(const std::string& directory, const std::string& name) {
   const std::string index_name = PosixCacheIndexFile::index_name_of(name);
   struct stat former_status {};
   Descriptor former = open_private(*place, index_name, O_RDONLY, former_status);
-  // The open file stays readable. Its name goes before the first block is overwritten.
-  if (::unlinkat(place->get(), index_name.c_str(), 0) != 0 && errno != ENOENT) return {};
-  if (::fsync(place->get()) != 0) return {};
+  const bool may_stay = former.get() >= 0;
+  if (!may_stay && ::unlinkat(place->get(), index_name.c_str(), 0) != 0 && errno != ENOENT) return {};
   auto index = std::make_unique<PosixCacheIndexFile>(*std::move(place), name, status, std::move(former));
   return {std::make_unique<PosixCacheFile>(std::move(blocks)), std::move(index)};
 }

@@ -25,14 +25,15 @@ class CacheFile {
   virtual void clear() noexcept {}
 };
 
-/// The index of a cache between two processes. One thread at a time uses it: first it reads, then it writes.
+/// The index of a cache between two processes. One thread at a time uses it. It reads, then removes, then writes.
 class CacheIndexFile {
  public:
   virtual ~CacheIndexFile() = default;
   /// Reads the next bytes of the index that the former process left. Returns false if there are fewer.
   virtual bool read(std::span<std::byte> bytes) noexcept = 0;
-  /// Ends the reading, and gives the space of that index back.
-  virtual void end_reading() noexcept {}
+  /// Removes that index durably. Returns false if it may come back. It is called before the first block is written, so that
+  /// the index is right about the blocks as long as it is there.
+  virtual bool remove() noexcept = 0;
   /// Appends bytes to the index for the next process. After a false result, that process finds none.
   virtual bool write(std::span<const std::byte> bytes) noexcept = 0;
 };
@@ -46,10 +47,9 @@ struct CacheFiles {
   std::unique_ptr<CacheIndexFile> index;  // null: the blocks have a file without a name
 };
 
-/// Opens the files `name` and `name`.index of the directory, and locks them against other processes. Durably removes the
-/// name of the index before it returns, so that each index is believed once: by the process that follows the one which
-/// wrote it. If another process has the files, or another user may write them, or the file system refuses a step, makes a
-/// file as make_cache_file() does. Errors: those of make_cache_file().
+/// Opens the files `name` and `name`.index of the directory, and locks them against other processes. If another process has
+/// them, or another user may write the blocks, or the file system refuses a step, makes a file as make_cache_file() does. An
+/// index that another user may write is removed. Errors: those of make_cache_file().
 Result<CacheFiles> open_cache_files(std::string_view directory, std::string_view name);
 
 }  // namespace varve::io

@@ -90,16 +90,26 @@ void ReadCache::begin_with_kept() noexcept {
   if (kept_ == nullptr) return;
   const MutexGuard guard(mutex_);
   const FoundIndex found = read_cache_index(*kept_, size_bytes_, index_);
-  kept_->end_reading();
   if (found.kind == FoundIndex::Kind::kDamaged) ++figures_.damaged;
-  if (found.kind != FoundIndex::Kind::kWhole) return file_->clear();
+  if (found.kind != FoundIndex::Kind::kWhole) {
+    if (begin_writing()) file_->clear();
+    return;
+  }
   open_begin_ = found.log_end;
   figures_.found_entries = found.entries;
+}
+
+/// Removes the index of the former process, once. Returns false if that fails. Then the file stays as it is.
+bool ReadCache::begin_writing() noexcept {
+  if (!may_write_) may_write_ = kept_ == nullptr || kept_->remove();
+  return may_write_;
 }
 
 /// Writes what the file lacks, and then the index, for the next process. No thread writes any more.
 void ReadCache::keep_index() noexcept {
   if (kept_ == nullptr) return;
+  const bool is_as_found = !may_write_ && open_bytes_ == 0;
+  if (is_as_found || !begin_writing()) return;
   if (open_bytes_ > 0) {
     if (!file_->write(open_begin_ % size_bytes_, std::span(open_).first(open_bytes_))) return;
     open_begin_ += kSegmentBytes;
@@ -272,7 +282,7 @@ void ReadCache::run() noexcept {
     const std::uint64_t place = (open_begin_ - kSegmentBytes) % size_bytes_;
     const std::size_t bytes = written_bytes_;
     mutex_.unlock();
-    const bool was_written = file_->write(place, std::span(written_).first(bytes));
+    const bool was_written = begin_writing() && file_->write(place, std::span(written_).first(bytes));
     mutex_.lock();
     is_writing_ = false;
     is_slow_ = false;

@@ -13,9 +13,9 @@
 // Bytes are taken at their second offer, so that a scan of all objects replaces little. The first one leaves its hash in
 // the index, in place of the oldest entry where a bucket is full. Positions grow for ever. An entry is gone when the log has come round to its place.
 //
-// A cache with an index file writes its index when it ends, and the next one begins with that (cache_index.h). It was not
-// synced, and the blocks were not. So after a power cut, the next cache may begin with entries whose bytes are others, which
-// are misses.
+// A cache with an index file writes its index when it ends, and the next one begins with that (cache_index.h). That one
+// removes the index durably before it writes a block. Neither the index nor the blocks were synced. So after a power cut, the
+// next cache may begin with entries whose bytes are others, which are misses.
 #pragma once
 
 #include <cstddef>
@@ -108,6 +108,7 @@ class ReadCache {
   void begin_segment() noexcept VARVE_REQUIRES(mutex_);
   void run() noexcept;
   void begin_with_kept() noexcept;
+  bool begin_writing() noexcept;
   void keep_index() noexcept VARVE_REQUIRES(mutex_);
 
   const std::unique_ptr<CacheFile> file_;
@@ -120,6 +121,7 @@ class ReadCache {
   std::size_t open_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t open_begin_ VARVE_GUARDED_BY(mutex_);  // its position in the log
   std::vector<std::byte> written_;                     // the segment that the thread writes while is_writing_
+  bool may_write_ = false;                             // as begin_writing() found
   std::size_t written_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
   bool is_writing_ VARVE_GUARDED_BY(mutex_) = false;
   /// The open segment became full before the last one was written. Until then, no read asks the disk.

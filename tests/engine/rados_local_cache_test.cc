@@ -26,10 +26,10 @@ using io::is_ok;
 using test::Change;
 
 constexpr std::uint64_t kBlockCacheBytes = std::uint64_t{64} << 20;
-constexpr std::uint64_t kFreshBytes = std::uint64_t{32} << 20;
-constexpr int kRows = 600;
+constexpr std::uint64_t kFreshBytes = std::uint64_t{16} << 20;
+constexpr int kRows = 250;
 constexpr int kRowsOfCommit = 50;
-constexpr std::size_t kRowBytes = 8000;  // more than one object of 4 MiB, together
+constexpr std::size_t kRowBytes = 8000;
 
 class MemoryFile final : public io::CacheFile {
  public:
@@ -101,7 +101,7 @@ class RadosLocalCache : public testing::Test {
   }
   /// Reads all rows while the objects of the store hang, and the block cache has none of their blocks.
   void read_without_the_cluster() {
-    read_rows(20);  // opens the files
+    read_rows(5);  // opens the files
     forget_blocks();
     io::ObjectLook root;
     ASSERT_EQ(program_.door->look(io::root_object(test::kStoreName), root), 0);

@@ -77,7 +77,6 @@ TEST_F(KeptCache, BeginsWithTheEntriesOfTheFormerOne) {
   EXPECT_EQ(fs::file_size(index_), kIndexBytes);
   EXPECT_EQ(fs::status(index_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   const std::unique_ptr<ReadCache> cache = open();
-  EXPECT_FALSE(fs::exists(index_)) << "it is believed once";
   EXPECT_TRUE(cache->figures().is_kept);
   EXPECT_EQ(cache->figures().found_entries, kPlaces);
   EXPECT_EQ(hits(*cache, 0, kPlaces), kPlaces);
@@ -86,11 +85,25 @@ TEST_F(KeptCache, BeginsWithTheEntriesOfTheFormerOne) {
 }
 
 TEST_F(KeptCache, HasNoIndexByTheTimeItWritesABlock) {
-  leave(0, 1);
+  leave(0, kPlaces);
+  const std::unique_ptr<ReadCache> cache = open();
+  take(*cache, kPlaces, 1);
+  EXPECT_TRUE(fs::exists(index_)) << "it is right";
   RecordedCalls calls(directory_.path());
-  ASSERT_TRUE(is_ok(open_cache_files(directory_.path(), "cache")));
+  take(*cache, kPlaces + 1, 64);
   EXPECT_FALSE(fs::exists(index_));
-  EXPECT_EQ(calls.take(), std::vector<std::string>{"fsync ."}) << "which makes the removal durable";
+  EXPECT_EQ(calls.take(), (std::vector<std::string>{"fsync .", "write cache"})) << "which makes the removal durable";
+}
+
+TEST_F(KeptCache, ThatWritesNoBlockLeavesTheIndexAsItIs) {
+  leave(0, kPlaces);
+  const std::string index = content_of_file(index_);
+  for (int process = 0; process < 2; ++process) {
+    EXPECT_EQ(hits(*open(), 0, kPlaces), kPlaces);
+    EXPECT_EQ(content_of_file(index_), index);
+  }
+  open(2 * kCacheSize).reset();
+  EXPECT_EQ(open()->figures().found_entries, 0U) << "a cache of another size has emptied the file";
 }
 
 TEST_F(KeptCache, GoesOnWithTheLogOfTheFormerOnes) {
