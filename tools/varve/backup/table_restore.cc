@@ -137,6 +137,38 @@ Result<std::uint64_t> write(StoreAccess& store, const Place& place, const SavedT
   return added;
 }
 
+/// What a table has beside its entities.
+struct SavedRules {
+  std::optional<TableExpiry> expiry;
+  std::vector<IndexInfo> indexes;
+  std::vector<AccessPolicy> policies;
+};
+
+Result<SavedRules> rules_of(const Store& store, const Place& place) {
+  const Result<std::optional<TableExpiry>> expiry = store.table_expiry(place.account, place.table);
+  if (!expiry.ok()) return expiry.status();
+  Result<std::vector<IndexInfo>> indexes = store.indexes(place.account, place.table);
+  if (!indexes.ok()) return indexes.status();
+  Result<std::vector<AccessPolicy>> policies = store.access_policies(place.account, place.table);
+  if (!policies.ok()) return policies.status();
+  return SavedRules{*expiry, *std::move(indexes), *std::move(policies)};
+}
+
+/// Gives a restored table its rules. A server takes the expiry alone.
+Status give_rules(StoreAccess& to, const Place& place, const SavedRules& rules) {
+  if (rules.expiry) {
+    // Set last: entities that were stored before the rule must not end by it.
+    if (Status set = to.set_table_expiry(place.account, place.table, *rules.expiry); !set.ok()) return set;
+  }
+  Store* const local = to.local();
+  if (local == nullptr) return Status();
+  for (const IndexInfo& index : rules.indexes) {
+    if (index.state == IndexState::kFailed) continue;
+    if (Status built = local->create_index(place.account, place.table, index.definition); !built.ok()) return built;
+  }
+  return rules.policies.empty() ? Status() : local->set_access_policies(place.account, place.table, rules.policies);
+}
+
 bool have_same_keys(const Entity& a, const Entity& b) {
   return a.partition_key() == b.partition_key() && a.row_key() == b.row_key();
 }
@@ -186,12 +218,8 @@ Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupMani
   if (!from.ok()) return from.status();
   const Result<SavedTable> saved = open_saved(**from, place);
   if (!saved.ok()) return saved.status();
-  const Result<std::optional<TableExpiry>> expiry = (*from)->local()->table_expiry(place.account, place.table);
-  if (!expiry.ok()) return expiry.status();
-  const Result<std::vector<IndexInfo>> indexes = (*from)->local()->indexes(place.account, place.table);
-  if (!indexes.ok()) return indexes.status();
-  const Result<std::vector<AccessPolicy>> policies = (*from)->local()->access_policies(place.account, place.table);
-  if (!policies.ok()) return policies.status();
+  const Result<SavedRules> rules = rules_of(*(*from)->local(), place);
+  if (!rules.ok()) return rules.status();
   Result<std::unique_ptr<StoreAccess>> to = reach_or_make(place);
   if (!to.ok()) return to.status();
   if (Status made = (*to)->create_account(place.account); !made.ok() && made.code() != Code::kExists) return made;
@@ -202,11 +230,11 @@ Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupMani
   }
   if (absent.code() != Code::kNotFound) return absent;
   Store* const local = (*to)->local();
-  if (*expiry && is_address(place.store)) {
+  if (rules->expiry && is_address(place.store)) {
     return Status::unsupported("the entities of " + place.table +
                                " expire, and the table service has no expiry; restore into a directory");
   }
-  if (!indexes->empty() && local == nullptr) {
+  if (!rules->indexes.empty() && local == nullptr) {
     return Status::unsupported("the table " + place.table +
                                " has indexes, and the table service has none; restore into a directory");
   }
@@ -218,24 +246,15 @@ Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupMani
     const Status same = restored.ok() ? compare(**restored, *saved, local) : restored.status();
     if (!same.ok()) count = same;
   }
-  if (count.ok() && *expiry) {
-    // Set last: entities that were stored before the rule must not end by it.
-    if (Status set = (*to)->set_table_expiry(place.account, place.table, *expiry); !set.ok()) count = set;
-  }
-  for (const IndexInfo& index : *indexes) {
-    if (!count.ok()) break;
-    if (index.state == IndexState::kFailed) continue;
-    if (Status built = local->create_index(place.account, place.table, index.definition); !built.ok()) count = built;
-  }
-  if (count.ok() && local != nullptr && !policies->empty()) {
-    if (Status set = local->set_access_policies(place.account, place.table, *policies); !set.ok()) count = set;
+  if (count.ok()) {
+    if (Status given = give_rules(**to, place, *rules); !given.ok()) count = given;
   }
   if (!count.ok()) {
     if (is_made) (void)(*to)->drop_table(place.account, place.table);  // the first failure is the one to report
     return count.status();
   }
   if (const Status closed = (*to)->close(); !closed.ok()) return closed;
-  return RestoredTable{*count, local == nullptr && expiry->has_value()};
+  return RestoredTable{*count, local == nullptr && rules->expiry.has_value()};
 }
 
 }  // namespace varve::tool
