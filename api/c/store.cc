@@ -81,10 +81,10 @@ Result<StoreOptions> read_store_options(const varve_store_options* options) {
   }
   // Too long a time stays too long, and the open refuses it.
   static constexpr std::uint64_t kDelayMax = std::uint64_t{1} << 42;
-  const auto time = [](std::uint64_t given_ms) { return std::chrono::milliseconds(std::min(given_ms, kDelayMax)); };
-  read.recreation_delay = time(given->recreation_delay_ms);
-  if (given->reader_idle_max_ms != 0) read.reader_idle_max = time(given->reader_idle_max_ms);
-  if (given->staged_blocks_age_max_ms != 0) read.staged_blocks_age_max = time(given->staged_blocks_age_max_ms);
+  const auto delay = [](std::uint64_t given_ms) { return std::chrono::milliseconds(std::min(given_ms, kDelayMax)); };
+  read.recreation_delay = delay(given->recreation_delay_ms);
+  if (given->reader_idle_max_ms != 0) read.reader_idle_max = delay(given->reader_idle_max_ms);
+  if (given->staged_blocks_age_max_ms != 0) read.staged_blocks_age_max = delay(given->staged_blocks_age_max_ms);
   if (Status limits = read_limits(given->limits, &read.limits); !limits.ok()) return limits;
   if (given->resources != nullptr) {
     const Use<ResourcesObject> resources(given->resources);
