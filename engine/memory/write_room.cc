@@ -103,8 +103,13 @@ void WriteRoom::note_flushed(Holder& holder, std::uint64_t bytes) noexcept {
   if (!holder.has_joined) return;
   assert(holder.sealed_bytes >= bytes);
   holder.sealed_bytes -= bytes;
+  const bool has_failed = !holder.failure.ok();
   holder.failure = Status();
   count_stuck(holder);
+  if (!has_failed) return;
+  for (Holder* const other : holders_) {  // Its own pause ends with this flush.
+    if (other != &holder) tell_if_room_is_there(*other);
+  }
 }
 
 void WriteRoom::note_failed(Holder& holder, const Status& failure, bool for_good) noexcept {
@@ -136,12 +141,22 @@ void WriteRoom::tell_of_room() noexcept {
   changed_.notify_all();
 }
 
-/// Notifies the store if there is room for the commit that it awaits. If there is less, a later call checks again.
+/// Returns the bytes that stores hold and would flush if a commit asked for them.
+std::uint64_t WriteRoom::flushable_bytes() const noexcept {
+  std::uint64_t bytes = 0;
+  for (const Holder* const holder : holders_) {
+    if (holder->failure.ok() && !holder->has_ended && !holder->is_closing) bytes += held_bytes(*holder);
+  }
+  return bytes;
+}
+
+/// Notifies the store if the commit that it awaits would get its room now. Otherwise, a later call checks again.
 void WriteRoom::tell_if_room_is_there(Holder& holder) noexcept {
   if (!holder.awaits_room) return;
   const std::uint64_t used = budget_.used_bytes_.load(std::memory_order_seq_cst);
+  const std::uint64_t kept = used - std::min(used, flushable_bytes());
   const std::uint64_t bound = budget_.bytes_for(holder.awaited.part);
-  if (used > bound || bound - used < holder.awaited.in_fresh) return;
+  if (kept > bound || bound - kept < holder.awaited.in_fresh) return;
   holder.awaits_room = false;
   budget_.attention_.fetch_sub(1, std::memory_order_seq_cst);
   holder.giver->room_came();

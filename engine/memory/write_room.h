@@ -36,7 +36,8 @@ class RoomGiver {
   /// Asks for room. The store's background threads seal the active memtable if it has entries, and flush the sealed
   /// memtables. A flush that pauses after a failure is retried at once.
   virtual void make_room() noexcept = 0;
-  /// Reports that there is room again, after a commit of this store was refused for lack of room.
+  /// Reports that there is room again, or that stores would give it, after a commit of this store was refused for lack of
+  /// room.
   virtual void room_came() noexcept = 0;
 };
 
@@ -153,6 +154,7 @@ class WriteRoom {
   std::uint64_t coming_bytes(const Moment& at) const noexcept VARVE_REQUIRES(mutex_);
   bool is_any_coming(const Moment& at) const noexcept VARVE_REQUIRES(mutex_);
   void relieve_locked(const Holder& own) noexcept VARVE_REQUIRES(mutex_);
+  std::uint64_t flushable_bytes() const noexcept VARVE_REQUIRES(mutex_);
   void tell_if_room_is_there(Holder& holder) noexcept VARVE_REQUIRES(mutex_);
   void count_stuck(Holder& holder) noexcept VARVE_REQUIRES(mutex_);
   void enter(Waiter& me, bool is_first) noexcept VARVE_REQUIRES(mutex_);
@@ -219,7 +221,7 @@ class WriteShare {
   /// Errors: the reason why there is none: kNoSpace (too large; held by others), kClosed, or the error of this store's
   /// own flush.
   RoomAnswer wait_for(const RoomNeed& need, RoomGrant& grant) noexcept;
-  /// Notifies the giver once there is room for `need` again; at once if there is room now.
+  /// Notifies the giver once a commit with this `need` would get its room again; at once if it would now.
   void tell_when_room_comes(const RoomNeed& need) noexcept {
     if (room_) room_->tell_when_room_comes(holder_, need);
   }
