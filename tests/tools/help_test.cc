@@ -152,6 +152,8 @@ varve account create ./shop old
 varve account create ./shop archive
 varve queue create ./shop orders
 varve queue put ./shop orders '{"order":"0001"}'
+varve table policies ./shop Orders --set readers --permissions r
+varve queue policies ./shop orders --set workers --permissions p
 printf 'PartitionKey,RowKey,Photo\nsales,0008,ann.jpg\n' > people.csv
 mkdir films photos && echo ann > ann.jpg && cp ann.jpg photos && cp ann.jpg films && cp ann.jpg disk.img
 for container in photos backups archive; do varve container create ./shop $container; done

@@ -357,7 +357,7 @@ TEST_F(PassedBlockScans, ExtremesOfSeveralTypesAreThoseOfAllBlocks) {
   EXPECT_EQ(expect_extremes("N"), std::nullopt) << "a text and a number do not compare";
   ASSERT_TRUE(bench_.store->compact().ok());
   EXPECT_EQ(expect_extremes("N"), std::nullopt);
-  // A partition of texts alone, so that its blocks have a range of N.
+  // A partition of texts alone.
   for (int place = 840; place < 960; ++place) ASSERT_NO_FATAL_FAILURE(set_number(place, Value(std::string("text"))));
   ASSERT_TRUE(bench_.store->compact().ok());
   EXPECT_EQ(expect_extremes("N"), std::nullopt);
@@ -365,6 +365,16 @@ TEST_F(PassedBlockScans, ExtremesOfSeveralTypesAreThoseOfAllBlocks) {
   EXPECT_EQ(expect_extremes("N", "N ge ''"), Value(std::string("text")));
   ASSERT_NO_FATAL_FAILURE(remove(840, 960));
   EXPECT_EQ(expect_extremes("N"), Value(-7.5));
+}
+
+/// A table file of texts alone, beside one of numbers alone: the blocks of both have ranges.
+TEST_F(PassedBlockScans, ExtremesOfFilesOfOtherTypesAreThoseOfAllBlocks) {
+  for (int round = 0; round < 4; ++round) {
+    for (int place = kEntities; place < kEntities + kRows; ++place) {
+      ASSERT_NO_FATAL_FAILURE(set_number(place, Value(std::string("text"))));
+    }
+  }
+  EXPECT_EQ(expect_extremes("N"), std::nullopt) << "a text and a number do not compare";
 }
 
 /// Statistics have the beginning of a text.

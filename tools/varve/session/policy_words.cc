@@ -66,7 +66,10 @@ Result<std::vector<AccessPolicy>> changed_policies(std::vector<AccessPolicy> pre
   if (words.clears) return std::vector<AccessPolicy>();
   if (!words.removed.empty()) {
     const auto found = policy_with(present, words.removed);
-    if (found == present.end()) return Status::not_found("there is no access policy " + words.removed);
+    if (found == present.end()) {
+      return Status::not_found("there is no access policy " + words.removed)
+          .with_hint("the same verb without --remove prints all access policies");
+    }
     present.erase(found);
   }
   if (!words.set.empty()) {
