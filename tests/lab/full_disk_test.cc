@@ -47,7 +47,8 @@ TEST(FullDisk, ABrokenPromiseIsAFinding) {
     options.env = &env;
     return Store::open(test::kStorePath, options);
   };
-  EXPECT_NE(FullDiskRun(1, world).run(3).find("writes do not resume"), std::string::npos);
+  const std::string broken = FullDiskRun(1, world).run(3);
+  EXPECT_NE(broken.find("do not resume"), std::string::npos) << broken;
 }
 
 }  // namespace

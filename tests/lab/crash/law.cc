@@ -99,6 +99,25 @@ std::string check_checkpoint(const Image& image, const CheckpointBegun& begun, c
   return differs.empty() ? "" : "in a checkpoint: " + differs;
 }
 
+/// Returns the version up to which an open recovers the commits, or zero.
+std::uint64_t recovered_version(const Remains& remains) {
+  const CopyMachine machine(remains, 1);
+  const Result<std::unique_ptr<io::Directory>> directory =
+      machine.env.files.open_directory(machine.files->path("store"));
+  if (!directory.ok()) return 0;
+  const Result<engine::Recovered> recovered = engine::read_store(machine.env, **directory, false);
+  return recovered.ok() ? recovered->last_version : 0;
+}
+
+/// Compares the content with that of the run. By the time of the look, the store may have ended work that the crash left: such
+/// a commit has a version above all of the run, and changes nothing that is compared.
+std::string judge_content(const Image& image, const Ledger& ledger, std::uint64_t visible, const Content& found) {
+  std::string broken = ledger.judge(image.mark, image.killed, visible, found);
+  if (broken.empty() || visible <= image.mark.highest_version) return broken;
+  const std::uint64_t recovered = recovered_version(image.remains);
+  return recovered == 0 || recovered >= visible ? broken : ledger.judge(image.mark, image.killed, recovered, found);
+}
+
 }  // namespace
 
 std::string check_files(const Remains& remains, std::string_view path) {
@@ -136,7 +155,7 @@ std::string check_image(const Image& image, const Ledger& ledger, const Tuning& 
   if (!statistics.ok()) return statistics.status().to_string();
   const Result<Content> found = read_content(*opened.store);
   if (!found.ok()) return "a read: " + found.status().to_string();
-  std::string broken = ledger.judge(image.mark, image.killed, statistics->visible_version.ticks, *found);
+  const std::string broken = judge_content(image, ledger, statistics->visible_version.ticks, *found);
   if (!broken.empty()) return broken;
   for (const CheckpointBegun& begun : image.checkpoints) {
     if (std::string wrong = check_checkpoint(image, begun, ledger, seed + 1); !wrong.empty()) return wrong;

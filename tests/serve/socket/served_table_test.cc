@@ -239,7 +239,7 @@ TEST_F(ServedTables, AccessPoliciesAreTheSameAsWithoutAServer) {
   expect_both(0, "", {"table", "policies", "STORE", "Guarded", "--set", "a&b", "--permissions", "ru"});
   expect_both(0, "a&b  ru  -  -", {"table", "policies", "STORE", "Guarded"});
   expect_both(1, "raud", {"table", "policies", "STORE", "Guarded", "--set", "a", "--permissions", "p"});
-  expect_both(1, "did you mean table `Guarded`?", {"table", "policies", "STORE", "Guard"});
+  expect_both(1, "did you mean table `Guarded`?", {"table", "policies", "STORE", "Guarde"});
   const std::string address = "http://127.0.0.1:" + std::to_string(server_.port());
   EXPECT_EQ(run_program({"table", "policies", address, "Guarded"}).out, "a&b  ru  -  -\n");
   EXPECT_EQ(run_program({"table", "policies", address, "Guarded", "--set", "id", "--start", "2026-03-03"}).exit_code,
