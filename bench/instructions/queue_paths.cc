@@ -196,10 +196,10 @@ const std::vector<HotPath>& queue_paths() {
       {"transaction of one insert, durable", "a transaction", 2'000, transactions_alone},
       {"the same and a message put", "a transaction", 2'000, transactions_with_messages},
       {"message got", "a message", 500, gets_at_a_fresh_head},
-      {"message got behind many taken ones", "a message", 500, gets_behind_taken_messages},
+      {"message got after many taken ones", "a message", 500, gets_behind_taken_messages},
       {"message got beside many hidden ones", "a message", 500, gets_beside_hidden_messages},
       {"first get after an open", "a get", 1, first_get},
-      {"the same behind many taken messages", "a get", 1, first_get_behind_taken_messages},
+      {"the same after many taken messages", "a get", 1, first_get_behind_taken_messages},
   };
   return paths;
 }
