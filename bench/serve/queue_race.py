@@ -76,6 +76,7 @@ def fill(racer, queue, messages):
 class QueueRace:
     def __init__(self, seconds, backlog):
         self.seconds, self.backlog, self.queues = seconds, backlog, 0
+        self.put_rates = {}
 
     def run(self, row, racer):
         client = Client(racer.port)
@@ -95,11 +96,13 @@ class QueueRace:
         there = client.count(queue)
         if not figures["requests"] <= there <= figures["requests"] + CONNECTIONS:
             raise RuntimeError(f"{racer.name}: {figures['requests']} answers to puts, and {there} messages")
+        self.put_rates[racer.name] = figures["rate"]
         return figures
 
     def pairs(self, racer, client, queue):
-        """Half of the requests are deletes. The queue is so long that no get finds it empty."""
-        filled = fill(racer, queue, self.backlog)
+        """Half of the requests are deletes. The queue has the backlog, or more if that could be used up: no racer takes
+        messages faster than it took puts in the row before."""
+        filled = fill(racer, queue, max(self.backlog, round(self.put_rates[racer.name] * self.seconds)))
         figures = self.drive(racer, "pairs", [queue, wire.signature("q")])
         gone = filled - client.count(queue)
         pairs = figures["requests"] / 2
