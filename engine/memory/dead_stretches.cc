@@ -118,7 +118,7 @@ void DeadStretches::cut(std::string_view key) {
   if (found == stretches_.end() || found->second.to <= key) return;
   io::probe("a stretch of deletes was cut by a put");
   std::string from = found->first;
-  Stretch behind = found->second;
+  Stretch behind(found->second.to, found->second.since, found->second.was_used);
   stretches_.erase(found);
   if (from < key) stretches_.enter(std::move(from), {std::string(key), behind.since, behind.was_used});
   std::string next_key(key);
@@ -160,20 +160,21 @@ void DeadStretches::add(std::string_view from, std::string_view to, const Moment
     joined.to = std::max(joined.to, other->second.to);
     joined.since = later_of(joined.since, other->second.since);
     joined.was_used = joined.was_used || other->second.was_used;
+    joined.is_asked_late = joined.is_asked_late || other->second.is_asked_late;
     other = stretches_.erase(other);
   }
   stretches_.enter(std::move(joined_from), std::move(joined));
 }
 
 /// Makes the stretch longer in place that contains or touches the start of [from, to), as a queue's stretch grows.
-/// Returns false if there is none, if the next stretch is met too, or if the new end needs more memory.
+/// Returns false if there is none, if the next stretch is met too, or if the new end needs more memory. What a later walk
+/// found dead again changes nothing: readers from before that walk may still pass it.
 bool DeadStretches::grow(std::string_view from, std::string_view to, const Moment& moment) {
   const auto found = stretches_.at_or_before(from);
   if (found == stretches_.end() || found->second.to < from || to.size() > found->second.to.capacity()) return false;
   const auto next = std::next(found);
   if (next != stretches_.end() && next->first <= to) return false;
-  if (found->second.to < to) found->second.to.assign(to);
-  found->second.since = later_of(found->second.since, moment);
+  if (found->second.to < to) stretches_.lengthen(found, to, later_of(found->second.since, moment));
   return true;
 }
 
@@ -196,9 +197,19 @@ std::optional<std::string> DeadStretches::end_of(std::string_view key, const Mom
   const io::MutexGuard guard(mutex_);
   const auto found = stretches_.at_or_before(key);
   if (found == stretches_.end() || found->second.to <= key) return std::nullopt;
-  if (!moment.is_at_or_after(found->second.since)) return std::nullopt;
+  const StretchMap::End* const end = end_at(found->second, moment);
+  if (end == nullptr || end->to <= key) return std::nullopt;
   use(found->second);
-  return found->second.to;
+  return end->to;
+}
+
+/// Returns the latest end that is known to be dead at the moment, or null.
+const StretchMap::End* DeadStretches::end_at(Stretch& stretch, const Moment& moment) noexcept {
+  if (moment.is_at_or_after(stretch.since)) return &stretch;
+  stretch.is_asked_late = true;
+  const auto found = std::find_if(stretch.earlier.rbegin(), stretch.earlier.rend(),
+                                  [&](const StretchMap::End& end) { return moment.is_at_or_after(end.since); });
+  return found == stretch.earlier.rend() ? nullptr : &*found;
 }
 
 std::optional<std::string> DeadStretches::begin_below(std::string_view key, const Moment& moment) {
@@ -206,7 +217,9 @@ std::optional<std::string> DeadStretches::begin_below(std::string_view key, cons
   const auto not_below = stretches_.lower_bound(key);
   if (not_below == stretches_.begin()) return std::nullopt;
   const auto found = std::prev(not_below);
-  if (found->second.to < key || !moment.is_at_or_after(found->second.since)) return std::nullopt;
+  if (found->second.to < key) return std::nullopt;
+  const StretchMap::End* const end = end_at(found->second, moment);
+  if (end == nullptr || end->to < key) return std::nullopt;
   use(found->second);
   return found->first;
 }

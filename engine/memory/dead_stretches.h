@@ -7,7 +7,8 @@
 //     stretch at `since`. Every put above `since` is noted before it is published. So the list either is cut at that
 //     put already, or will be cut before any reader can read at the put's version.
 //     A walk also passes entities that had ended at its time. They are dead at every time at or above that one, so
-//     `since` is a moment: a reader whose version or time is below it does not use the stretch.
+//     `since` is a moment: a reader whose version or time is below it does not use the stretch. Such a reader may use an
+//     end that the stretch had before it grew. A put cuts these ends too, because it makes new stretches without them.
 // Z2  A put missing from the recent puts was either committed while the list was off, or is forgotten. Its version is
 //     at or below forgotten_. The list discards every report of a scan at a version below forgotten_.
 #pragma once
@@ -88,6 +89,7 @@ class DeadStretches {
   bool grow(std::string_view from, std::string_view to, const Moment& moment) VARVE_REQUIRES(mutex_);
   bool was_put_since(std::string_view from, std::string_view to, CommitVersion version) const VARVE_REQUIRES(mutex_);
   void use(Stretch& stretch) noexcept VARVE_REQUIRES(mutex_);
+  const StretchMap::End* end_at(Stretch& stretch, const Moment& moment) noexcept VARVE_REQUIRES(mutex_);
 
   std::atomic<bool> on_{false};
   std::atomic<std::uint64_t> deletes_{0};

@@ -3,6 +3,7 @@
 #include "engine/memory/stretch_map.h"
 
 #include <cassert>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
@@ -19,10 +20,61 @@ constexpr std::uint64_t kAllocatorBytes = sizeof(void*);
 /// Stretches that one search visits at most. Then it forgets the next one, although that one was used.
 constexpr int kVisitsMax = 16;
 
+/// Earlier ends that a stretch keeps. Their distances grow by half from one to the next, so that they reach back over
+/// thousands of commits.
+constexpr std::size_t kEarlierEndsMax = 16;
+
+/// Removes the earlier end without which the others are most evenly spread, by the age at `now`. The oldest one stays.
+void thin_out(std::vector<StretchMap::End>& ends, format::CommitVersion now) {
+  std::size_t chosen = 1;
+  double least = 0;
+  for (std::size_t i = 1; i + 1 < ends.size(); ++i) {
+    const auto gap = static_cast<double>(ends[i + 1].since.version - ends[i - 1].since.version);
+    const auto age = static_cast<double>(now - ends[i + 1].since.version);
+    const double relative = gap / (age + 1);
+    if (i != 1 && relative >= least) continue;
+    chosen = i;
+    least = relative;
+  }
+  ends.erase(ends.begin() + static_cast<std::ptrdiff_t>(chosen));
+}
+
 }  // namespace
 
 std::uint64_t StretchMap::bytes_of(const std::string& from, const Stretch& stretch) noexcept {
-  return kNodeBytes + sizeof(Stretches::value_type) + from.capacity() + stretch.to.capacity() + 3 * kAllocatorBytes;
+  std::uint64_t bytes =
+      kNodeBytes + sizeof(Stretches::value_type) + from.capacity() + stretch.to.capacity() + 3 * kAllocatorBytes;
+  if (stretch.earlier.capacity() == 0) return bytes;
+  bytes += stretch.earlier.capacity() * sizeof(End) + kAllocatorBytes;
+  for (const End& end : stretch.earlier) bytes += end.to.capacity() + kAllocatorBytes;
+  return bytes;
+}
+
+void StretchMap::lengthen(iterator at, std::string_view to, const Moment& since) {
+  Stretch& stretch = at->second;
+  assert(to > stretch.to && to.size() <= stretch.to.capacity());
+  if (stretch.is_asked_late) keep_end(at);
+  stretch.to.assign(to);
+  stretch.since = since;
+}
+
+void StretchMap::keep_end(iterator at) {
+  Stretch& stretch = at->second;
+  const std::uint64_t before = bytes_of(at->first, stretch);
+  End end{stretch.to, stretch.since};
+  if (stretch.earlier.capacity() == 0) stretch.earlier.reserve(kEarlierEndsMax);
+  if (stretch.earlier.size() == kEarlierEndsMax) thin_out(stretch.earlier, stretch.since.version);
+  stretch.earlier.push_back(std::move(end));
+  std::uint64_t now = bytes_of(at->first, stretch);
+  if (now > before && !room_.take(now - before, bytes_)) {
+    std::vector<End>().swap(stretch.earlier);
+    now = bytes_of(at->first, stretch);
+  } else if (now > before) {
+    bytes_ += now - before;
+  }
+  if (now >= before) return;
+  room_.give_back(before - now);
+  bytes_ -= before - now;
 }
 
 StretchMap::iterator StretchMap::at_or_before(std::string_view key) {

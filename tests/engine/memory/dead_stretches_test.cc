@@ -5,6 +5,7 @@
 // scan examined.
 #include "engine/memory/dead_stretches.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -117,6 +118,42 @@ TEST_F(DeadStretchList, DoesNotBelieveAWalkBelowAPutThatWasNotNotedOrIsForgotten
   EXPECT_EQ(list_.end_of(key_of(3), 99), Found());
   list_.add(key_of(3), key_of(9), 20);
   EXPECT_EQ(list_.end_of(key_of(3), 99), key_of(9));
+}
+
+TEST_F(DeadStretchList, KeepsItsEndsForReadersFromBeforeItGrew) {
+  begin(0);
+  list_.add(key_of(1), key_of(4), 5);
+  EXPECT_EQ(list_.end_of(key_of(2), 4), Found());
+  list_.add(key_of(4), key_of(8), 9);
+  EXPECT_EQ(list_.end_of(key_of(2), 9), key_of(8));
+  EXPECT_EQ(list_.end_of(key_of(2), 8), key_of(4));
+  EXPECT_EQ(list_.end_of(key_of(5), 8), Found());
+  EXPECT_EQ(list_.begin_below(key_of(3), 8), key_of(1));
+  EXPECT_EQ(list_.begin_below(key_of(5), 8), Found());
+  list_.add(key_of(1), key_of(8), 12);  // a later walk that found the same
+  EXPECT_EQ(list_.end_of(key_of(2), 9), key_of(8));
+  EXPECT_EQ(list_.bytes(), room_.used_bytes());
+
+  note({{key_of(3), "put"}}, 13);
+  for (const CommitVersion version : {5, 8}) EXPECT_EQ(list_.end_of(key_of(2), version), Found());
+  EXPECT_EQ(list_.end_of(key_of(2), 9), key_of(3));
+}
+
+TEST_F(DeadStretchList, LeavesALateReaderNoMoreThanItsAgeOfAQueueThatIsConsumed) {
+  constexpr CommitVersion kCommits = 20'000;
+  begin(0);
+  list_.add(key_of(0), key_of(1), 1);
+  EXPECT_EQ(list_.end_of(key_of(0), 0), Found());
+  for (CommitVersion version = 2; version <= kCommits; ++version) {
+    list_.add(key_of(version - 1), key_of(version), version);
+  }
+  EXPECT_EQ(list_.size(), 1U);
+  EXPECT_EQ(list_.bytes(), room_.used_bytes());
+  for (CommitVersion age = 0; age < kCommits; age = 2 * age + 1) {
+    const Found end = list_.end_of(key_of(0), kCommits - age);
+    EXPECT_GE(end, key_of(kCommits - std::min(kCommits - 1, 4 * age))) << "a reader of " << age << " commits ago";
+    EXPECT_LE(end, key_of(kCommits - age));
+  }
 }
 
 TEST_F(DeadStretchList, TakesNothingBeyondATable) {
