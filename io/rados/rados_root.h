@@ -112,9 +112,10 @@ class RadosRoot {
 
   /// Returns the size of a file that `entry` describes. Asks the objects if the entry does not know.
   Result<std::uint64_t> size_of(const FileEntry& entry, const FailedCall& call);
-  /// Returns the status of a read whose object is missing. Errors: those of confirm(); kCorruption (the cluster has lost the
+  /// Returns the status of a read whose object is missing. Asks the root, for `patience` at most, or without end if it is
+  /// zero. Errors: those of confirm(); kBusy (the root gave no answer in time); kCorruption (the cluster has lost the
   /// object); ENOENT (its file was removed, or this handle owns nothing and cannot know).
-  Status missing(std::string_view object, const FailedCall& call);
+  Status missing(std::string_view object, std::chrono::milliseconds patience, const FailedCall& call);
   /// Returns the status of a read that the cluster refuses, because this client is blocklisted: kFenced.
   Status shut_out(const FailedCall& call) const noexcept;
 
@@ -186,7 +187,7 @@ class RadosRoot {
   /// Objects without a name that wait for that: ids, and the numbers of objects. They have keys in the root.
   std::vector<std::pair<std::string, std::uint64_t>> waiting_ VARVE_GUARDED_BY(mutex_);
   Status failure_ VARVE_GUARDED_BY(mutex_);         // of a change of the root with an unknown outcome
-  std::unique_ptr<OwnerQuestion> question_;         // made by the first take(), if answers rest on a lease
+  std::unique_ptr<OwnerQuestion> question_;         // made by the first take()
   mutable std::atomic<std::uint64_t> asked_at_{0};  // the number of renewals when the last question was sent unasked
 };
 

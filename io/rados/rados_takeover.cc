@@ -135,9 +135,9 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
   }
   if (Status leased = process_->start_lease(); !leased.ok()) return leased;
   if (process_->is_fenced()) return fenced({"lock", path_});
-  const bool has_lease = process_->options().takeover_wait || process_->options().verified_reads;
-  if (has_lease && question_ == nullptr) {
-    auto question = std::make_unique<OwnerQuestion>(process_->scheduler(), [this] { return confirm(); });
+  if (question_ == nullptr) {
+    auto question =
+        std::make_unique<OwnerQuestion>(process_->scheduler(), process_->clock(), [this] { return confirm(); });
     if (Status started = question->start(); !started.ok()) return started;
     question_ = std::move(question);
   }
