@@ -62,11 +62,6 @@ std::set<std::string, std::less<>> ids_that_may_come(const TextMap& entries, con
   return ids;
 }
 
-/// T and a tenth: the clocks of two machines may differ in rate by that much.
-std::chrono::nanoseconds lapse_time(const RadosOptions& options) noexcept {
-  return std::chrono::nanoseconds(options.lease_time) * 11 / 10;
-}
-
 }  // namespace
 
 Status RadosRoot::take(std::chrono::milliseconds wait_max) {
@@ -201,7 +196,8 @@ Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wai
     now = *std::move(claim);
     now.renewal = *seen;
     const std::chrono::nanoseconds time = process_->clock().since_boot();
-    if (seen->empty() || time - since >= lapse_time(process_->options())) return Status();
+    // Only its own process, at its end, or a process that saw it lapse removes a lease.
+    if (seen->empty() || time - since >= process_->options().lapse_time()) return Status();
     process_->rest(kLookEvery);
     Result<std::string> renewal = renewal_of(*process_, former.process());
     if (!renewal.ok()) return renewal.status();
@@ -243,17 +239,23 @@ Status RadosRoot::raise_epoch(const Claim& former, const std::string& owner, con
   return now->owner == owner ? Status() : lock_failure();
 }
 
-/// Ends the whole process of an owner that did not let go, so that it answers nothing from memory again (S8). Its lease has
-/// lapsed, if this process waits for that. Errors: kLocked (the lease was renewed since then: the owner lives).
+/// Ends the whole process of an owner that did not let go, so that it answers nothing from memory again (S8). A lease that has
+/// lapsed is removed. Others that watch for its lapse take one that is gone for lapsed. So a process that did not wait only
+/// ends the lease, and removes it when it has lapsed. Errors: kLocked (the lease was renewed since it lapsed: the owner lives).
 Status RadosRoot::end_lease(const Claim& former, const std::string& owner) {
-  constexpr std::uint64_t kEndEpoch = 2;  // A process renews its lease with 1.
+  const bool has_lapsed = process_->options().takeover_wait;
   ObjectChange ending;
   ending.object = lease_object(former.process());
-  ending.epoch = kEndEpoch;
-  if (process_->options().takeover_wait) ending.expected_attributes["renewal"] = former.renewal;
-  ending.attributes["ended"] = owner;
+  ending.epoch = kLeaseEndEpoch;
+  ending.removes = has_lapsed;
+  if (has_lapsed) {
+    ending.expected_attributes["renewal"] = former.renewal;
+  } else {
+    ending.attributes["ended"] = owner;
+  }
   const ObjectAnswer ended = process_->door().change(ending);
   if (ended == ECANCELED) return lock_failure();
+  if (ended == 0 && !has_lapsed) process_->remove_lapsed(ending.object);
   return ended == 0 || ended == ENOENT ? Status() : os_error(ended, {"end the lease", ending.object});
 }
 
