@@ -123,12 +123,19 @@ Status RadosWritableFile::write_waiting(std::string_view point) {
   writing.object = stripe_object(root_->store(), entry_.id(), written_bytes_ / kStripeBytes);
   writing.epoch = entry_.epoch;
   writing.offset = written_bytes_ % kStripeBytes;
-  if (writing.offset == 0) writing.presence = ObjectChange::Presence::kMustBeAbsent;
+  const bool is_new = writing.offset == 0;
+  if (is_new) writing.presence = ObjectChange::Presence::kMustBeAbsent;
   writing.bytes = waiting_.bytes().first(waiting_bytes_);
   writing.may_exceed = true;  // It is a manifest, which was admitted with its first object.
   if (Status written = root_->change(std::move(writing), call); !written.ok()) return written;
   written_bytes_ += waiting_bytes_;
   waiting_bytes_ = 0;
+  if (!is_new) return Status();
+  // A takeover takes an object that is missing for a lost one, if the root knows of it.
+  FileEntry larger = entry_;
+  larger.size_bytes = written_bytes_;
+  if (Status updated = root_->update(name_, larger, call); !updated.ok()) return updated;
+  entry_ = larger;
   return Status();
 }
 

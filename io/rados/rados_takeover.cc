@@ -283,13 +283,13 @@ Status RadosRoot::take_directory() {
     if (!entry.is_open()) continue;
     if (Status sealed = seal(entry); !sealed.ok()) return sealed;
   }
-  const MutexGuard guard(mutex_);
-  may_come_ = ids_that_may_come(*entries, formers_);
   {
+    const MutexGuard guard(mutex_);
+    may_come_ = ids_that_may_come(*entries, formers_);
+    failure_ = Status();
     const MutexGuard naming(naming_);
     files_ = std::move(files);
   }
-  failure_ = Status();
   for (const auto& [id, stripes] : nameless) {
     if (Status removed = remove_nameless(id, stripes, {"lock", path_}); !removed.ok()) return removed;
   }
@@ -298,28 +298,33 @@ Status RadosRoot::take_directory() {
 
 /// Refuses each later write of the file's former owner. A growing file also gets one sealed, empty object after its
 /// last one, so that its owner cannot make that object. An object after that one has no reader, and is removed with the
-/// file.
+/// file. The objects that the root knows of were answered before it did. If one of them is missing, the cluster has lost it:
+/// it is not made again, so that its reader learns of the loss. Its former owner makes it no more either.
 Status RadosRoot::seal(const FileEntry& entry) {
-  if (entry.is_segment()) return seal_stripe(stripe_object(store_, entry.id(), 0)).status();
+  const std::uint64_t known_objects = entry.object_count();
   for (std::uint64_t stripe = 0;; ++stripe) {
-    const Result<bool> was_there = seal_stripe(stripe_object(store_, entry.id(), stripe));
-    if (!was_there.ok()) return was_there.status();
-    if (!*was_there) return Status();
+    const bool was_made = stripe < known_objects;
+    const Result<bool> has_bytes = seal_stripe(stripe_object(store_, entry.id(), stripe), was_made);
+    if (!has_bytes.ok()) return has_bytes.status();
+    if (entry.is_segment() || (!was_made && !*has_bytes)) return Status();
   }
 }
 
-/// Returns whether the object had bytes. An object that was absent is made. A full pool refuses that alone, and only if the
-/// object's disk is past its last reserve.
-Result<bool> RadosRoot::seal_stripe(const std::string& object) {
+/// Returns whether the object has bytes, if it is not one that was made for sure. An object that was never made is made. A full
+/// pool refuses that alone, and only if the object's disk is past its last reserve.
+Result<bool> RadosRoot::seal_stripe(const std::string& object, bool was_made) {
   const FailedCall call{"seal", object};
   ObjectChange sealing;
   sealing.object = object;
   sealing.epoch = epoch();
   sealing.attributes["sealed"] = std::to_string(epoch());
   ObjectAnswer sealed = process_->door().change(sealing);
+  if (sealed == ENOENT && was_made) return false;
+  bool is_new = false;
   if (sealed == ENOENT) {
     sealing.presence = ObjectChange::Presence::kMustBeAbsent;
     sealed = make_in_reserve(process_->door(), sealing);  // A full pool must not keep a new owner out.
+    is_new = sealed == 0;
     if (sealed == EEXIST) {
       // The former owner's change came first, or this one was sent twice.
       sealing.presence = ObjectChange::Presence::kMustExist;
@@ -331,6 +336,7 @@ Result<bool> RadosRoot::seal_stripe(const std::string& object) {
     return fenced(call);
   }
   if (sealed != 0) return os_error(sealed, call);
+  if (is_new || was_made) return !is_new;
   ObjectLook found;
   if (const ObjectAnswer look = process_->door().look(object, found); look != 0) return os_error(look, call);
   return found.size_bytes > 0;
