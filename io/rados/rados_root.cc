@@ -416,7 +416,7 @@ Result<std::uint64_t> RadosRoot::size_of(const FileEntry& entry, const FailedCal
     const ObjectAnswer answer = process_->door().look(stripe_object(store_, entry.id(), stripe), found);
     if (answer != 0 && answer != ENOENT) return os_error(answer, call);
     const std::uint64_t bytes = answer == 0 ? found.size_bytes : 0;
-    // Of an object that the root knows of, and that was lost, a reader must learn.
+    // A reader must learn of a lost object that the root knows of.
     if (bytes < kStripeBytes) return std::max(entry.size_bytes, stripe * kStripeBytes + bytes);
   }
 }

@@ -1,4 +1,4 @@
-// Goal: a takeover tells an object that the cluster lost from one that was never made. A lost one is not made again, and its
+// Goal: a takeover knows an object that the cluster lost from one that was never made. A lost one is not made again, and its
 // reader gets Corruption that names it.
 // Method: owners over a model of RADOS. Objects vanish, or the first owner is cut off, before the second one comes.
 #include <algorithm>
