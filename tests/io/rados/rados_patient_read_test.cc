@@ -37,7 +37,8 @@ void rest(RadosMachine& machine, std::chrono::nanoseconds time) {
 /// A door whose reads take two seconds each.
 class SlowReads final : public test::PassingDoor {
  public:
-  SlowReads(RadosMachine& machine, std::unique_ptr<ObjectDoor> door) : PassingDoor(std::move(door)), machine_(machine) {}
+  SlowReads(RadosMachine& machine, std::unique_ptr<ObjectDoor> door)
+      : PassingDoor(std::move(door)), machine_(machine) {}
   ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
                     milliseconds patience) override {
     constexpr milliseconds kTime{2000};
@@ -113,8 +114,7 @@ TEST_P(RadosPatientRead, OfALostObjectDoesNotWaitWithoutEndForTheRoot) {
 }
 
 TEST_P(RadosPatientRead, OfTwoObjectsHasOnePatienceForBoth) {
-  RadosProgram& program =
-      machine_.start({}, std::make_unique<SlowReads>(machine_, machine_.cluster.make_door()));
+  RadosProgram& program = machine_.start({}, std::make_unique<SlowReads>(machine_, machine_.cluster.make_door()));
   const std::unique_ptr<Directory> owned = open(program);
   const auto owner = lock(*owned);
   ASSERT_TRUE(is_ok(owner));
