@@ -30,7 +30,7 @@ void rest(RadosMachine& machine, std::chrono::nanoseconds time) {
   Mutex mutex(machine.scheduler());
   Condition never(machine.scheduler());
   const MutexGuard guard(mutex);
-  const auto end = machine_.clock.monotonic() + time;
+  const auto end = machine.clock.monotonic() + time;
   while (machine.clock.monotonic() < end) (void)never.wait_for(mutex, end - machine.clock.monotonic());
 }
 
