@@ -8,8 +8,9 @@
 
 namespace varve::io {
 
-OwnerQuestion::OwnerQuestion(Scheduler& scheduler, std::function<Status()> question)
+OwnerQuestion::OwnerQuestion(Scheduler& scheduler, Clock& clock, std::function<Status()> question)
     : scheduler_(scheduler),
+      clock_(clock),
       question_(std::move(question)),
       mutex_(scheduler),
       wanted_more_(scheduler),
@@ -50,11 +51,16 @@ void OwnerQuestion::send() noexcept {
 
 Status OwnerQuestion::ask(std::chrono::milliseconds patience) noexcept {
   const MutexGuard guard(mutex_);
+  const std::chrono::nanoseconds begin = clock_.monotonic();
   const std::uint64_t own = want();
   while (answered_ < own) {
     if (patience.count() == 0) {
       answered_more_.wait(mutex_);
-    } else if (!answered_more_.wait_for(mutex_, patience) && answered_ < own) {
+      continue;
+    }
+    // The answer to an earlier question wakes this call too.
+    const std::chrono::nanoseconds left = patience - (clock_.monotonic() - begin);
+    if (!answered_more_.wait_for(mutex_, left) && answered_ < own) {
       return Status(Code::kBusy,
                     "the cluster has not said in time who owns the store; repeat the call when it answers again");
     }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "io/clock.h"
 #include "io/scheduler.h"
 #include "varve/result.h"
 
@@ -15,9 +16,9 @@ namespace varve::io {
 /// Any thread may use it.
 class OwnerQuestion {
  public:
-  /// `question` asks the cluster, and may throw std::bad_alloc. It is called on one thread of this object, whose
-  /// scheduler outlives it.
-  OwnerQuestion(Scheduler& scheduler, std::function<Status()> question);
+  /// `question` asks the cluster, and may throw std::bad_alloc. It is called on one thread of this object. The scheduler
+  /// and the clock outlive it.
+  OwnerQuestion(Scheduler& scheduler, Clock& clock, std::function<Status()> question);
   /// Waits for the answer to a question that was sent.
   ~OwnerQuestion();
   OwnerQuestion(const OwnerQuestion&) = delete;
@@ -27,8 +28,8 @@ class OwnerQuestion {
   Status start();
 
   /// Returns the answer to a question that was sent after this call began. Waits for one that was sent before, and then
-  /// for its own, for up to `patience` each, or without end if it is zero. Errors: those of the question; kBusy (no answer
-  /// came in time).
+  /// for its own, for up to `patience` together, or without end if it is zero. Errors: those of the question; kBusy (no
+  /// answer came in time).
   Status ask(std::chrono::milliseconds patience) noexcept;
   /// Lets a question be sent, whose answer the caller does not want.
   void send() noexcept;
@@ -40,6 +41,7 @@ class OwnerQuestion {
   void run() noexcept;
 
   Scheduler& scheduler_;
+  Clock& clock_;
   const std::function<Status()> question_;
   Mutex mutex_;
   Condition wanted_more_;

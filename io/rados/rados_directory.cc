@@ -91,15 +91,7 @@ Result<std::unique_ptr<LogSegment>> RadosDirectory::create_log_segment(std::stri
   const FailedCall call{"create", whole};
   if (bytes > kObjectBytesMax) return os_error(EFBIG, call);
   const FileEntry entry = root_->new_entry(FilePhase::kSegment, bytes);
-  if (Status added = root_->add(name, entry, call); !added.ok()) return added;
-  ObjectChange making;
-  making.object = stripe_object(root_->store(), entry.id(), 0);
-  making.presence = ObjectChange::Presence::kMustBeAbsent;
-  making.of_log = true;
-  if (Status made = root_->change(std::move(making), call); !made.ok()) {
-    (void)root_->remove(name, call);  // If the name remains, it leads to a segment without a header.
-    return made;
-  }
+  if (Status added = root_->add_segment(name, entry, call); !added.ok()) return added;
   return std::unique_ptr<LogSegment>(std::make_unique<RadosLogSegment>(root_, name, entry));
 }
 

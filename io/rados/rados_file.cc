@@ -123,12 +123,19 @@ Status RadosWritableFile::write_waiting(std::string_view point) {
   writing.object = stripe_object(root_->store(), entry_.id(), written_bytes_ / kStripeBytes);
   writing.epoch = entry_.epoch;
   writing.offset = written_bytes_ % kStripeBytes;
-  if (writing.offset == 0) writing.presence = ObjectChange::Presence::kMustBeAbsent;
+  const bool is_new = writing.offset == 0;
+  if (is_new) writing.presence = ObjectChange::Presence::kMustBeAbsent;
   writing.bytes = waiting_.bytes().first(waiting_bytes_);
   writing.may_exceed = true;  // It is a manifest, which was admitted with its first object.
   if (Status written = root_->change(std::move(writing), call); !written.ok()) return written;
   written_bytes_ += waiting_bytes_;
   waiting_bytes_ = 0;
+  if (!is_new) return Status();
+  // A takeover takes an object that is missing for a lost one, if the root knows of it.
+  FileEntry larger = entry_;
+  larger.size_bytes = written_bytes_;
+  if (Status updated = root_->update(name_, larger, call); !updated.ok()) return updated;
+  entry_ = larger;
   return Status();
 }
 
@@ -224,19 +231,33 @@ FileKey key_of(std::string_view store, const FileEntry& entry) noexcept {
   return {device, entry.epoch << kNumberBits | entry.number};
 }
 
-/// Waits for a place among the large reads of the process. Returns false after the patience, and leaves the rest of it.
+/// Waits for a place among the large reads of the process. Returns false after the patience.
 bool take_place_of_read(RadosProcess& process, BytesInFlight::Share& share, std::uint64_t bytes,
-                        std::chrono::milliseconds& patience) noexcept {
+                        std::chrono::milliseconds patience) noexcept {
   if (bytes <= kSmallReadBytes || !process.owner().is_this_process()) return true;
-  const std::chrono::nanoseconds begin = process.clock().monotonic();
-  if (!process.reads_in_flight().take(share, bytes, patience)) return false;
-  if (patience.count() == 0) return true;
-  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(process.clock().monotonic() - begin);
-  patience = std::max(patience - waited, std::chrono::milliseconds(1));
-  return true;
+  return process.reads_in_flight().take(share, bytes, patience);
 }
 
 }  // namespace
+
+/// The time that one read may take. All its waits share it: for room, for each object, and for the owner of the root.
+class RadosReadableFile::Patience {
+ public:
+  Patience(Clock& clock, std::chrono::milliseconds whole) noexcept
+      : clock_(clock), whole_(whole), begin_(clock.monotonic()) {}
+  bool has_end() const noexcept { return whole_.count() > 0; }
+  /// Returns what is left, at least 1 ms. Zero: without end.
+  std::chrono::milliseconds left() const noexcept {
+    if (!has_end()) return whole_;
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.monotonic() - begin_);
+    return std::max(whole_ - passed, std::chrono::milliseconds(1));
+  }
+
+ private:
+  Clock& clock_;
+  const std::chrono::milliseconds whole_;
+  const std::chrono::nanoseconds begin_;
+};
 
 RadosReadableFile::RadosReadableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
                                      std::uint64_t size_bytes, ReadMode mode)
@@ -268,12 +289,14 @@ Status RadosReadableFile::read_from(CacheUse use, std::uint64_t offset, std::spa
                       {"the file ends at ", std::to_string(size_bytes_), ", before the end of the ",
                        std::to_string(bytes.size()), " requested bytes"});
   }
+  RadosProcess& process = root_->process();
+  const Patience patience(process.clock(), is_patient_ ? std::chrono::milliseconds(0) : process.read_patience());
   while (!bytes.empty()) {
     const std::uint64_t stripe = entry_.is_segment() ? 0 : offset / kStripeBytes;
     const std::uint64_t begin = offset - stripe * kStripeBytes;
     const std::uint64_t room = entry_.is_segment() ? bytes.size() : kStripeBytes - begin;
     const std::span<std::byte> part = bytes.first(std::min<std::uint64_t>(room, bytes.size()));
-    if (Status read = read_object(use, stripe, begin, part); !read.ok()) return read;
+    if (Status read = read_object(use, stripe, begin, part, patience); !read.ok()) return read;
     offset += part.size();
     bytes = bytes.subspan(part.size());
   }
@@ -281,7 +304,7 @@ Status RadosReadableFile::read_from(CacheUse use, std::uint64_t offset, std::spa
 }
 
 Status RadosReadableFile::read_object(CacheUse use, std::uint64_t stripe, std::uint64_t offset,
-                                      std::span<std::byte> bytes) const {
+                                      std::span<std::byte> bytes, const Patience& patience) const {
   const std::string object = stripe_object(root_->store(), entry_.id(), stripe);
   ReadCache* const from = cache();
   ReadCache* const fresh = from == nullptr ? nullptr : root_->process().fresh_cache();
@@ -290,31 +313,33 @@ Status RadosReadableFile::read_object(CacheUse use, std::uint64_t stripe, std::u
       if (cache != nullptr) cache->forget(object, offset, bytes.size());
     }
   }
-  if (from == nullptr || use == CacheUse::kForget) return read_from_cluster(object, stripe, offset, bytes);
+  if (from == nullptr || use == CacheUse::kForget) return read_from_cluster(object, stripe, offset, bytes, patience);
   if (from->read(object, offset, bytes)) return Status();
   if (fresh == nullptr || !fresh->read(object, offset, bytes)) {
-    if (Status read = read_from_cluster(object, stripe, offset, bytes); !read.ok()) return read;
+    if (Status read = read_from_cluster(object, stripe, offset, bytes, patience); !read.ok()) return read;
   }
   from->offer(object, offset, bytes);
   return Status();
 }
 
 Status RadosReadableFile::read_from_cluster(std::string_view object, std::uint64_t stripe, std::uint64_t offset,
-                                            std::span<std::byte> bytes) const {
+                                            std::span<std::byte> bytes, const Patience& patience) const {
   const FailedCall call{"read", path_, stripe * kStripeBytes + offset};
   RadosProcess& process = root_->process();
   std::size_t count = 0;
-  std::chrono::milliseconds patience = is_patient_ ? std::chrono::milliseconds(0) : process.read_patience();
   BytesInFlight::Share share;
-  if (!take_place_of_read(process, share, bytes.size(), patience)) {
+  if (!take_place_of_read(process, share, bytes.size(), patience.left())) {
     return call_error(Code::kBusy, call,
                       {"the cluster does not answer other reads in time; repeat the call when it does"});
   }
   ObjectDoor& door = process.door();
-  const ObjectAnswer answer = entry_.is_segment() ? door.read_log(object, offset, bytes, count, patience)
-                                                  : door.read(object, offset, bytes, count, patience);
-  if (answer == ENOENT) return root_->missing(object, call);
-  if (answer == ETIMEDOUT && patience.count() > 0) {
+  const ObjectAnswer answer = entry_.is_segment() ? door.read_log(object, offset, bytes, count, patience.left())
+                                                  : door.read(object, offset, bytes, count, patience.left());
+  if (answer == ENOENT) {
+    share.give_back();  // A read that has its answer keeps no room from others.
+    return root_->missing(object, patience.left(), call);
+  }
+  if (answer == ETIMEDOUT && patience.has_end()) {
     return call_error(Code::kBusy, call, {"the cluster does not answer in time; repeat the call when it does"});
   }
   if (answer == ESHUTDOWN) return root_->shut_out(call);

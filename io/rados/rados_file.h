@@ -89,11 +89,13 @@ class RadosReadableFile final : public ReadableFile {
 
  private:
   enum class CacheUse : std::uint8_t { kRead, kForget };
+  class Patience;
   ReadCache* cache() const noexcept;
   Status read_from(CacheUse use, std::uint64_t offset, std::span<std::byte> bytes) const;
-  Status read_object(CacheUse use, std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const;
+  Status read_object(CacheUse use, std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes,
+                     const Patience& patience) const;
   Status read_from_cluster(std::string_view object, std::uint64_t stripe, std::uint64_t offset,
-                           std::span<std::byte> bytes) const;
+                           std::span<std::byte> bytes, const Patience& patience) const;
 
   const std::shared_ptr<RadosRoot> root_;
   const std::string path_;

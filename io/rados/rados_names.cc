@@ -74,6 +74,14 @@ std::string stripe_object(std::string_view store, std::string_view id, std::uint
   return std::string(store) + "/" + std::string(id) + "." + std::to_string(stripe);
 }
 
+std::string file_key(std::string_view name) {
+  return std::string(kFilePrefix).append(name);
+}
+
+std::string nameless_key(std::string_view id) {
+  return std::string(kNamelessPrefix).append(id);
+}
+
 std::string FileEntry::id() const {
   return std::to_string(epoch) + "." + std::to_string(number);
 }

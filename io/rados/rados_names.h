@@ -55,6 +55,10 @@ struct FileEntry {
   std::uint64_t size_bytes = 0;
 
   std::string id() const;
+  /// Returns the number of objects that a file of the recorded size has. A growing file may have more.
+  std::uint64_t object_count() const noexcept {
+    return is_segment() ? 1 : (size_bytes + kStripeBytes - 1) / kStripeBytes;
+  }
   bool is_segment() const noexcept { return phase == FilePhase::kSegment || phase == FilePhase::kCutSegment; }
   /// Returns whether its owner may still write it.
   bool is_open() const noexcept { return phase == FilePhase::kGrowing || phase == FilePhase::kSegment; }
@@ -77,5 +81,7 @@ Result<FormerOwners> parse_former_owners(std::string_view text);
 /// The keys of a root's map: one for each file, and one for each set of objects that no file names (yet, or any more).
 inline constexpr std::string_view kFilePrefix = "n/";
 inline constexpr std::string_view kNamelessPrefix = "p/";
+std::string file_key(std::string_view name);
+std::string nameless_key(std::string_view id);
 
 }  // namespace varve::io

@@ -13,13 +13,6 @@
 
 namespace varve::io {
 
-namespace {
-
-/// The epochs of a lease object: its process renews it, and a new owner ends it.
-constexpr std::uint64_t kRenewalEpoch = 1;
-
-}  // namespace
-
 RadosProcess::RadosProcess(ObjectDoor& door, Clock& clock, RandomSource& random, Scheduler& scheduler,
                            RadosOptions options)
     : door_(door),
@@ -37,6 +30,7 @@ RadosProcess::RadosProcess(ObjectDoor& door, Clock& clock, RandomSource& random,
 RadosProcess::~RadosProcess() {
   if (!owner_.is_this_process()) {
     leave_to_parent(thread_);
+    leave_to_parent(removal_);
     leave_to_parent(read_cache_);
     leave_to_parent(fresh_cache_);
     return;
@@ -53,7 +47,7 @@ RadosProcess::~RadosProcess() {
   try {
     ObjectChange removal;
     removal.object = lease_object(id_);
-    removal.epoch = kRenewalEpoch;
+    removal.epoch = kLeaseRenewalEpoch;
     removal.removes = true;
     (void)door_.change(removal);
   } catch (const std::bad_alloc&) {
@@ -82,7 +76,7 @@ Status RadosProcess::start_lease() {
   if (has_lease()) return Status();
   ObjectChange making;
   making.object = lease_object(id_);
-  making.epoch = kRenewalEpoch;
+  making.epoch = kLeaseRenewalEpoch;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.attributes["renewal"] = "0";
   const std::int64_t sent = clock_.since_boot().count();
@@ -110,6 +104,7 @@ void RadosProcess::run() noexcept {
     }
     try {
       renew();
+      remove_ended();
     } catch (const std::bad_alloc&) {
       // The lease lapses, unless a later renewal has memory in time.
     }
@@ -121,7 +116,7 @@ void RadosProcess::renew() {
   if (is_fenced()) return;
   ObjectChange renewal;
   renewal.object = lease_object(id_);
-  renewal.epoch = kRenewalEpoch;
+  renewal.epoch = kLeaseRenewalEpoch;
   renewal.attributes["renewal"] = std::to_string(++renewals_);
   const std::int64_t sent = clock_.since_boot().count();
   const ObjectAnswer answer = door_.change(renewal);
@@ -129,6 +124,28 @@ void RadosProcess::renew() {
   if (answer == kStaleEpoch || answer == ENOENT || answer == ESHUTDOWN) {
     is_fenced_.store(true, std::memory_order_release);
   }
+}
+
+void RadosProcess::remove_lapsed(const std::string& object) {
+  const MutexGuard guard(mutex_);
+  ended_.push_back({object, clock_.since_boot()});
+}
+
+/// Removes the oldest of the ended leases, if its process can be fresh no more. No renewal of it is accepted. Does not wait,
+/// so that no renewal of this process does.
+void RadosProcess::remove_ended() {
+  if (removal_ != nullptr && !removal_->is_answered()) return;
+  removal_.reset();
+  ObjectChange removal;
+  removal.epoch = kLeaseEndEpoch;
+  removal.removes = true;
+  {
+    const MutexGuard guard(mutex_);
+    if (ended_.empty() || clock_.since_boot() - ended_.front().ended < options_.lapse_time()) return;
+    removal.object = std::move(ended_.front().object);
+    ended_.erase(ended_.begin());
+  }
+  removal_ = door_.send(removal);  // A failure costs a small object.
 }
 
 void RadosProcess::note_renewal(std::int64_t sent) noexcept {

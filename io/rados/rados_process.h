@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "io/clock.h"
 #include "io/posix/posix_process.h"
@@ -36,7 +37,14 @@ struct RadosOptions {
   /// A lock waits so long for the end of an owner that lives: a standby. It then takes the store over within T and a tenth.
   /// With zero, it is refused as it is for a directory.
   std::chrono::milliseconds owner_wait{0};
+
+  /// T and a tenth: the clocks of two machines may differ in rate by that much.
+  std::chrono::nanoseconds lapse_time() const noexcept { return std::chrono::nanoseconds(lease_time) * 11 / 10; }
 };
+
+/// The epochs of a lease object: its process renews it, and a new owner of one of its stores ends or removes it.
+inline constexpr std::uint64_t kLeaseRenewalEpoch = 1;
+inline constexpr std::uint64_t kLeaseEndEpoch = 2;
 
 /// What became of the lease and of the roots of one process.
 struct OwnershipFigures {
@@ -97,6 +105,8 @@ class RadosProcess {
   bool is_fenced() const noexcept { return is_fenced_.load(std::memory_order_acquire); }
   /// Returns whether this process may answer from memory.
   bool is_fresh() noexcept;
+  /// Lets the background remove the lease of another process, which this one ended now. It waits until that has lapsed.
+  void remove_lapsed(const std::string& object);
   /// Returns the number of renewals that succeeded.
   std::uint64_t renewal_count() const noexcept { return renewal_count_.load(std::memory_order_relaxed); }
 
@@ -112,7 +122,12 @@ class RadosProcess {
   void rest(std::chrono::milliseconds time) noexcept;
 
  private:
+  struct EndedLease {
+    std::string object;
+    std::chrono::nanoseconds ended{0};
+  };
   void run() noexcept;
+  void remove_ended();
   bool has_lease();
   void note_renewal(std::int64_t sent) noexcept;
 
@@ -142,8 +157,10 @@ class RadosProcess {
   std::uint64_t takeovers_ VARVE_GUARDED_BY(mutex_) = 0;
   bool has_lease_ VARVE_GUARDED_BY(mutex_) = false;
   bool is_ending_ VARVE_GUARDED_BY(mutex_) = false;
+  std::vector<EndedLease> ended_ VARVE_GUARDED_BY(mutex_);  // the oldest first
   Mutex renewing_;  // one renewal at a time, or the making of the lease; held while the cluster is asked, before mutex_
   std::uint64_t renewals_ VARVE_GUARDED_BY(renewing_) = 0;
+  std::unique_ptr<SentChange> removal_;  // of an ended lease; used by thread_ alone
   std::unique_ptr<Thread> thread_;
 };
 

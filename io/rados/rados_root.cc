@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,19 +12,6 @@
 namespace varve::io {
 
 namespace {
-
-/// Returns the number of objects that a file of this size has.
-std::uint64_t stripes_of(const FileEntry& entry) noexcept {
-  return entry.is_segment() ? 1 : (entry.size_bytes + kStripeBytes - 1) / kStripeBytes;
-}
-
-std::string file_key(std::string_view name) {
-  return std::string(kFilePrefix).append(name);
-}
-
-std::string nameless_key(const std::string& id) {
-  return std::string(kNamelessPrefix) + id;
-}
 
 /// Returns a directory of one name.
 FileMap one_name(std::string_view name, const FileEntry& entry) {
@@ -203,18 +189,23 @@ bool RadosRoot::take_excess(std::uint64_t bytes) noexcept {
 }
 
 Status RadosRoot::set_ballast(std::uint64_t bytes, const FailedCall& call) {
-  const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
-  if (bytes == 0) {
-    excess_left_.store(ballast_bytes_, std::memory_order_relaxed);
-    is_ballast_held_ = false;
-    return Status();
+  bool was_given_up = false;
+  {
+    const MutexGuard guard(mutex_);
+    if (bytes == 0) {
+      excess_left_.store(ballast_bytes_, std::memory_order_relaxed);
+      is_ballast_held_ = false;
+      return Status();
+    }
+    if (is_ballast_held_) return Status();
+    was_given_up = ballast_bytes_ != 0;
   }
-  if (is_ballast_held_) return Status();
-  if (ballast_bytes_ != 0) {
-    // It was given up before. A probe shows whether the pool has space again.
+  if (was_given_up) {
+    // A probe shows whether the pool has space again.
     if (Status has_space = probe_space(call); !has_space.ok()) return has_space;
   }
+  const MutexGuard guard(mutex_);
   ballast_bytes_ = bytes;
   excess_left_.store(0, std::memory_order_relaxed);
   is_ballast_held_ = true;
@@ -223,13 +214,11 @@ Status RadosRoot::set_ballast(std::uint64_t bytes, const FailedCall& call) {
 
 Status RadosRoot::probe_space(const FailedCall& call) {
   const FileEntry entry = new_entry(FilePhase::kFinished, 0);
-  ObjectChange announcing;
-  announcing.entries[nameless_key(entry.id())] = "1";
-  if (Status announced = change_root(std::move(announcing), call); !announced.ok()) return announced;
+  if (Status announced = announce(entry, call); !announced.ok()) return announced;
   const std::byte byte{0};
   ObjectChange making;
   making.object = stripe_object(store_, entry.id(), 0);
-  making.epoch = epoch();
+  making.epoch = entry.epoch;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.bytes = {&byte, 1};
   const ObjectAnswer made = process_->door().change(making);
@@ -262,6 +251,7 @@ Result<FileMap> files_among(const TextMap& entries) {
 }  // namespace
 
 Result<FileMap> RadosRoot::files() {
+  if (!process_->owner().is_this_process()) return check({"list", path_});
   {
     const MutexGuard guard(naming_);
     if (files_.has_value()) return *files_;
@@ -272,6 +262,7 @@ Result<FileMap> RadosRoot::files() {
 }
 
 Result<FileEntry> RadosRoot::find_file(std::string_view name, const FailedCall& call) {
+  if (!process_->owner().is_this_process()) return check(call);
   {
     const MutexGuard guard(naming_);
     if (files_.has_value()) {
@@ -304,9 +295,11 @@ void RadosRoot::enter(FileMap& named) noexcept {
   files_->merge(named);
 }
 
+// A fork may have a mutex that a thread of its parent held. So each call checks the ownership before it takes one.
+
 Status RadosRoot::add(std::string_view name, const FileEntry& entry, const FailedCall& call) {
-  const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
+  const MutexGuard guard(mutex_);
   if (known(name).has_value()) return os_error(EEXIST, call);
   ObjectChange adding;
   adding.entries[file_key(name)] = entry_text(entry);
@@ -317,8 +310,8 @@ Status RadosRoot::add(std::string_view name, const FileEntry& entry, const Faile
 }
 
 Status RadosRoot::update(std::string_view name, const FileEntry& entry, const FailedCall& call) {
-  const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
+  const MutexGuard guard(mutex_);
   if (entry.epoch != epoch()) return fenced(call);
   const std::optional<FileEntry> before = known(name);
   if (!before.has_value() || before->id() != entry.id()) {
@@ -340,131 +333,80 @@ void RadosRoot::note_size(std::string_view name, const FileEntry& entry) {
   if (found != files_->end() && found->second.id() == entry.id()) found->second.size_bytes = entry.size_bytes;
 }
 
-Status RadosRoot::put(std::string_view name, std::span<const std::byte> bytes, const FailedCall& call) {
-  const MutexGuard guard(mutex_);
+/// Lets the root have the id of a file without a name, before the file's one object is made.
+Status RadosRoot::announce(const FileEntry& entry, const FailedCall& call) {
   if (Status owned = check(call); !owned.ok()) return owned;
-  const FileEntry entry = new_entry(FilePhase::kFinished, bytes.size());
+  const MutexGuard guard(mutex_);
   ObjectChange announcing;
   announcing.entries[nameless_key(entry.id())] = "1";
-  if (Status announced = change_root(std::move(announcing), call); !announced.ok()) return announced;
+  return change_root(std::move(announcing), call);
+}
 
+Status RadosRoot::put(std::string_view name, std::span<const std::byte> bytes, const FailedCall& call) {
+  const FileEntry entry = new_entry(FilePhase::kFinished, bytes.size());
+  if (Status announced = announce(entry, call); !announced.ok()) return announced;
   ObjectChange making;
   making.object = stripe_object(store_, entry.id(), 0);
+  making.epoch = entry.epoch;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.bytes = bytes;
   making.may_exceed = true;  // takes the place of another, and frees space in the end
   if (Status made = change(std::move(making), call); !made.ok()) return made;
+  return give_name(name, entry, Replaces::kAny, call);
+}
 
-  ObjectChange naming;
-  naming.entries[file_key(name)] = entry_text(entry);
-  naming.entries_removed.push_back(nameless_key(entry.id()));
-  const std::optional<FileEntry> old = known(name);
-  if (old.has_value()) naming.entries[nameless_key(old->id())] = std::to_string(stripes_of(*old));
-  FileMap named = one_name(name, entry);
-  if (Status done = change_root(std::move(naming), call); !done.ok()) return done;
-  enter(named);
-  return old.has_value() ? remove_nameless(old->id(), stripes_of(*old), call) : Status();
+Status RadosRoot::add_segment(std::string_view name, const FileEntry& entry, const FailedCall& call) {
+  if (Status owned = check(call); !owned.ok()) return owned;
+  if (known(name).has_value()) return os_error(EEXIST, call);
+  if (Status announced = announce(entry, call); !announced.ok()) return announced;
+  ObjectChange making;
+  making.object = stripe_object(store_, entry.id(), 0);
+  making.epoch = entry.epoch;
+  making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.of_log = true;
+  Status named = change(std::move(making), call);
+  if (named.ok()) named = give_name(name, entry, Replaces::kNone, call);
+  // An object that may still be made keeps its id in the root, and the next owner removes it.
+  const bool is_unused = named.code() == Code::kNoSpace || named.os_error() == EEXIST;
+  if (is_unused) (void)remove_nameless(entry.id(), 1, call);
+  return named;
+}
+
+/// Makes `name` lead to a file whose object is there, and whose id has no name yet. Errors: EEXIST.
+Status RadosRoot::give_name(std::string_view name, const FileEntry& entry, Replaces replaces, const FailedCall& call) {
+  std::optional<FileEntry> old;
+  {
+    const MutexGuard guard(mutex_);
+    if (Status owned = check(call); !owned.ok()) return owned;
+    if (entry.epoch != epoch()) return fenced(call);
+    old = known(name);
+    if (old.has_value() && replaces == Replaces::kNone) return os_error(EEXIST, call);
+    ObjectChange naming;
+    naming.entries[file_key(name)] = entry_text(entry);
+    naming.entries_removed.push_back(nameless_key(entry.id()));
+    if (old.has_value()) naming.entries[nameless_key(old->id())] = std::to_string(old->object_count());
+    FileMap named = one_name(name, entry);
+    if (Status done = change_root(std::move(naming), call); !done.ok()) return done;
+    enter(named);
+  }
+  return old.has_value() ? remove_nameless(old->id(), old->object_count(), call) : Status();
 }
 
 Status RadosRoot::remove(std::string_view name, const FailedCall& call) {
-  const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
-  const std::optional<FileEntry> old = known(name);
-  if (!old.has_value()) return os_error(ENOENT, call);
-  ObjectChange removing;
-  removing.entries_removed.push_back(file_key(name));
-  removing.entries[nameless_key(old->id())] = std::to_string(stripes_of(*old));
-  if (Status removed = change_root(std::move(removing), call); !removed.ok()) return removed;
+  std::optional<FileEntry> old;
   {
+    const MutexGuard guard(mutex_);
+    old = known(name);
+    if (!old.has_value()) return os_error(ENOENT, call);
+    ObjectChange removing;
+    removing.entries_removed.push_back(file_key(name));
+    removing.entries[nameless_key(old->id())] = std::to_string(old->object_count());
+    if (Status removed = change_root(std::move(removing), call); !removed.ok()) return removed;
     const MutexGuard naming(naming_);
     files_->erase(files_->find(name));
   }
-  return remove_nameless(old->id(), stripes_of(*old), call);
-}
-
-/// Returns whether a change that a former owner sent may still arrive, and make an object of this id. If this process may
-/// not blocklist that owner, its objects wait for the next owner, and no longer.
-bool RadosRoot::may_be_made_anew(std::string_view id) {
-  if (may_come_.find(id) == may_come_.end()) return false;
-  const auto former = formers_.find(epoch_of(id));
-  if (former == formers_.end()) return false;
-  const ObjectAnswer blocked = process_->door().blocklist(former->second);
-  const bool is_last = former->first + 1 == epoch();
-  if (blocked == EINPROGRESS || (blocked != 0 && is_last)) return true;
-  std::erase_if(may_come_, [&](const std::string& other) { return epoch_of(other) == former->first; });
-  formers_.erase(former);
-  return false;
-}
-
-Status RadosRoot::remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call) {
-  if (may_be_made_anew(id)) {
-    waiting_.emplace_back(id, stripes);
-    return Status();
-  }
-  if (Status removed = remove_waiting(call); !removed.ok()) return removed;
-  return forget(id, stripes, call);
-}
-
-/// Removes what waited, if its former owner is blocklisted by now.
-Status RadosRoot::remove_waiting(const FailedCall& call) {
-  const auto waited = std::exchange(waiting_, {});
-  std::set<std::uint64_t> awaited;  // the owners that are not
-  for (const auto& [id, stripes] : waited) {
-    const std::uint64_t owner = epoch_of(id);
-    if (awaited.contains(owner) || may_be_made_anew(id)) {
-      awaited.insert(owner);
-      waiting_.emplace_back(id, stripes);
-      continue;
-    }
-    if (Status removed = forget(id, stripes, call); !removed.ok()) return removed;
-  }
-  return Status();
-}
-
-/// Objects that stay have a key in the root, by which the next owner removes them.
-Status RadosRoot::forget(const std::string& id, std::uint64_t stripes, const FailedCall& call) {
-  if (Status removed = remove_objects(id, stripes); !removed.ok()) {
-    return removed.code() == Code::kFenced ? removed : Status();
-  }
-  ObjectChange forgetting;
-  forgetting.entries_removed.push_back(nameless_key(id));
-  return change_root(std::move(forgetting), call);
-}
-
-/// Returns the number after that of the last object. A former owner may have made more objects than the entry says. A file
-/// that was synced, so that its entry has a size, grows by one object at a time.
-Result<std::uint64_t> RadosRoot::end_of_objects(const std::string& id, std::uint64_t stripes) {
-  const std::uint64_t missing_max = stripes == 0 ? kStripesInFlight : 1;
-  std::uint64_t end = stripes;
-  for (std::uint64_t stripe = stripes; stripe < end + missing_max; ++stripe) {
-    const std::string object = stripe_object(store_, id, stripe);
-    ObjectLook found;
-    const ObjectAnswer look = process_->door().look(object, found);
-    if (look != 0 && look != ENOENT) return os_error(look, {"look for the object", object});
-    if (look == 0) end = stripe + 1;
-  }
-  return end;
-}
-
-/// Removes the last object first, so that the rule of end_of_objects() finds the others if this owner dies.
-Status RadosRoot::remove_objects(const std::string& id, std::uint64_t stripes) {
-  const Result<std::uint64_t> end = end_of_objects(id, stripes);
-  if (!end.ok()) return end.status();
-  for (std::uint64_t left = *end; left > 0; --left) {
-    ObjectChange removing;
-    removing.object = stripe_object(store_, id, left - 1);
-    removing.removes = true;
-    removing.epoch = epoch();
-    const FailedCall call{"remove the object", removing.object};
-    if (Status owned = check(call); !owned.ok()) return owned;
-    const ObjectAnswer removed = process_->door().change(removing);
-    if (removed == kStaleEpoch || removed == ESHUTDOWN) {
-      note_fenced();
-      return fenced(call);
-    }
-    if (removed != 0 && removed != ENOENT) return os_error(removed, call);
-  }
-  return Status();
+  return remove_nameless(old->id(), old->object_count(), call);
 }
 
 Result<std::uint64_t> RadosRoot::size_of(const FileEntry& entry, const FailedCall& call) {
@@ -474,7 +416,8 @@ Result<std::uint64_t> RadosRoot::size_of(const FileEntry& entry, const FailedCal
     const ObjectAnswer answer = process_->door().look(stripe_object(store_, entry.id(), stripe), found);
     if (answer != 0 && answer != ENOENT) return os_error(answer, call);
     const std::uint64_t bytes = answer == 0 ? found.size_bytes : 0;
-    if (bytes < kStripeBytes) return stripe * kStripeBytes + bytes;
+    // A reader must learn of a lost object that the root knows of.
+    if (bytes < kStripeBytes) return std::max(entry.size_bytes, stripe * kStripeBytes + bytes);
   }
 }
 

@@ -4,9 +4,10 @@
 // Rules (with S1 and S6 of object_door.h)
 //   S2  Epochs of a root only rise. An epoch has one owner. It is taken by one conditional change of the root.
 //   S3  take() seals every object that a former owner may still write and that a reader looks at, before the directory may
-//       be used. Of a file that was never synced, this includes the first object that is missing, and none after that.
-//   S4  A file is in the directory before its first object is made. Its entry says that it is finished only after each of
-//       its objects was answered.
+//       be used. Of a growing file, this includes the first object that is missing past the recorded size.
+//   S4  The root has a file's id before the first object is made: under its name, or without one. Its entry says that it is
+//       finished only after each of its objects was answered. The name of a segment comes after its object, and so does a
+//       size that reaches into a further object of a file that was synced. So a takeover knows which objects were there.
 //   S5  An object's name has the epoch and a number of that epoch, so no two owners ever make one name.
 //   S13 Only the owner of a root removes its objects, after no name leads to them. Those of former owners that did not let
 //       go wait until these are blocklisted: what they sent before could make the objects anew, and no name would lead to
@@ -99,6 +100,8 @@ class RadosRoot {
   FileEntry new_entry(FilePhase phase, std::uint64_t size_bytes);
   /// Adds a file. Errors: EEXIST.
   Status add(std::string_view name, const FileEntry& entry, const FailedCall& call);
+  /// Makes the object of a segment, and then its name. Errors: EEXIST; kNoSpace; others of change().
+  Status add_segment(std::string_view name, const FileEntry& entry, const FailedCall& call);
   /// Changes the entry of a file, if the name still leads to it. Errors: kFenced otherwise.
   Status update(std::string_view name, const FileEntry& entry, const FailedCall& call);
   /// Notes the size of a growing file of this owner, without a change of the root.
@@ -112,14 +115,17 @@ class RadosRoot {
 
   /// Returns the size of a file that `entry` describes. Asks the objects if the entry does not know.
   Result<std::uint64_t> size_of(const FileEntry& entry, const FailedCall& call);
-  /// Returns the status of a read whose object is missing. Errors: those of confirm(); kCorruption (the cluster has lost the
+  /// Returns the status of a read whose object is missing. Asks the root, for `patience` at most, or without end if it is
+  /// zero. Errors: those of confirm(); kBusy (the root gave no answer in time); kCorruption (the cluster has lost the
   /// object); ENOENT (its file was removed, or this handle owns nothing and cannot know).
-  Status missing(std::string_view object, const FailedCall& call);
+  Status missing(std::string_view object, std::chrono::milliseconds patience, const FailedCall& call);
   /// Returns the status of a read that the cluster refuses, because this client is blocklisted: kFenced.
   Status shut_out(const FailedCall& call) const noexcept;
 
  private:
   struct Claim;
+  using Nameless = std::pair<std::string, std::uint64_t>;  // an id and the number of objects
+  enum class Replaces : std::uint8_t { kNone, kAny };
   Status take_once(std::chrono::milliseconds wait_max);
   Status take_owned(std::chrono::milliseconds wait_max);
   Status take_raised(const Claim& former, const std::string& owner, bool was_foreign);
@@ -132,13 +138,15 @@ class RadosRoot {
   Status begin(ObjectChange& change, const FailedCall& call) const;
   Status judge(const std::string& object, ObjectAnswer answer, const FailedCall& call);
   Status seal(const FileEntry& entry);
-  Result<bool> seal_stripe(const std::string& object);
+  Result<bool> seal_stripe(const std::string& object, bool was_made);
+  Status announce(const FileEntry& entry, const FailedCall& call);
+  Status give_name(std::string_view name, const FileEntry& entry, Replaces replaces, const FailedCall& call);
   Result<std::uint64_t> end_of_objects(const std::string& id, std::uint64_t stripes);
   Status remove_objects(const std::string& id, std::uint64_t stripes);
-  Status remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
-  Status remove_waiting(const FailedCall& call) VARVE_REQUIRES(mutex_);
+  Status remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call);
+  std::vector<Nameless> take_removable() VARVE_REQUIRES(mutex_);
   bool may_be_made_anew(std::string_view id) VARVE_REQUIRES(mutex_);
-  Status forget(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
+  Status forget(const std::string& id, std::uint64_t stripes, const FailedCall& call);
   /// Errors: kUnsupported (a later build made the root, or it is none).
   static Status check_root(std::string_view name, std::string_view path, const ObjectLook& root);
   Status lost(const std::string& object, const FailedCall& call);
@@ -157,7 +165,7 @@ class RadosRoot {
   /// no former owner.
   void look_after_root() const noexcept;
   /// Makes a small object and removes it.
-  Status probe_space(const FailedCall& call) VARVE_REQUIRES(mutex_);
+  Status probe_space(const FailedCall& call);
   Result<TextMap> read_entries();
   Status fenced(const FailedCall& call) const noexcept;
   void note_fenced() const noexcept;
@@ -174,7 +182,7 @@ class RadosRoot {
 
   std::atomic<std::uint64_t> excess_left_{0};
 
-  Mutex mutex_;   // one change of the root at a time; held while the cluster is asked
+  Mutex mutex_;   // one change of the root at a time; held while the root is asked, and while no other object is
   Mutex naming_;  // of the known directory; held briefly, after mutex_. So a file is found while a change waits.
   std::optional<FileMap> files_ VARVE_GUARDED_BY(naming_);    // known while the root is owned
   std::uint64_t ballast_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // zero until the first set_ballast()
@@ -183,10 +191,10 @@ class RadosRoot {
   FormerOwners formers_ VARVE_GUARDED_BY(mutex_);
   /// The ids of their objects that may still come: of files that were open, and of those without a name.
   std::set<std::string, std::less<>> may_come_ VARVE_GUARDED_BY(mutex_);
-  /// Objects without a name that wait for that: ids, and the numbers of objects. They have keys in the root.
-  std::vector<std::pair<std::string, std::uint64_t>> waiting_ VARVE_GUARDED_BY(mutex_);
+  /// Objects without a name that wait for that. They have keys in the root.
+  std::vector<Nameless> waiting_ VARVE_GUARDED_BY(mutex_);
   Status failure_ VARVE_GUARDED_BY(mutex_);         // of a change of the root with an unknown outcome
-  std::unique_ptr<OwnerQuestion> question_;         // made by the first take(), if answers rest on a lease
+  std::unique_ptr<OwnerQuestion> question_;         // made by the first take()
   mutable std::atomic<std::uint64_t> asked_at_{0};  // the number of renewals when the last question was sent unasked
 };
 

@@ -62,9 +62,12 @@ bool RadosRoot::is_named(std::string_view object) {
   return files_.has_value() && std::any_of(files_->begin(), files_->end(), has_object);
 }
 
-Status RadosRoot::missing(std::string_view object, const FailedCall& call) {
+Status RadosRoot::missing(std::string_view object, std::chrono::milliseconds patience, const FailedCall& call) {
   if (epoch() == 0) return os_error(ENOENT, call);
-  if (Status owned = confirm(); !owned.ok()) return owned;
+  if (Status owned = check(call); !owned.ok()) return owned;
+  // A read with a patience lets another thread ask, which may wait for longer.
+  Status owned = patience.count() == 0 ? confirm() : question_->ask(patience);
+  if (!owned.ok()) return owned;
   return is_named(object) ? object_lost(object, call) : os_error(ENOENT, call);
 }
 

@@ -62,11 +62,6 @@ std::set<std::string, std::less<>> ids_that_may_come(const TextMap& entries, con
   return ids;
 }
 
-/// T and a tenth: the clocks of two machines may differ in rate by that much.
-std::chrono::nanoseconds lapse_time(const RadosOptions& options) noexcept {
-  return std::chrono::nanoseconds(options.lease_time) * 11 / 10;
-}
-
 }  // namespace
 
 Status RadosRoot::take(std::chrono::milliseconds wait_max) {
@@ -135,9 +130,9 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
   }
   if (Status leased = process_->start_lease(); !leased.ok()) return leased;
   if (process_->is_fenced()) return fenced({"lock", path_});
-  const bool has_lease = process_->options().takeover_wait || process_->options().verified_reads;
-  if (has_lease && question_ == nullptr) {
-    auto question = std::make_unique<OwnerQuestion>(process_->scheduler(), [this] { return confirm(); });
+  if (question_ == nullptr) {
+    auto question =
+        std::make_unique<OwnerQuestion>(process_->scheduler(), process_->clock(), [this] { return confirm(); });
     if (Status started = question->start(); !started.ok()) return started;
     question_ = std::move(question);
   }
@@ -201,7 +196,8 @@ Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wai
     now = *std::move(claim);
     now.renewal = *seen;
     const std::chrono::nanoseconds time = process_->clock().since_boot();
-    if (seen->empty() || time - since >= lapse_time(process_->options())) return Status();
+    // Only its own process, at its end, or a process that saw it lapse removes a lease.
+    if (seen->empty() || time - since >= process_->options().lapse_time()) return Status();
     process_->rest(kLookEvery);
     Result<std::string> renewal = renewal_of(*process_, former.process());
     if (!renewal.ok()) return renewal.status();
@@ -243,17 +239,23 @@ Status RadosRoot::raise_epoch(const Claim& former, const std::string& owner, con
   return now->owner == owner ? Status() : lock_failure();
 }
 
-/// Ends the whole process of an owner that did not let go, so that it answers nothing from memory again (S8). Its lease has
-/// lapsed, if this process waits for that. Errors: kLocked (the lease was renewed since then: the owner lives).
+/// Ends the whole process of an owner that did not let go, so that it answers nothing from memory again (S8). A lease that has
+/// lapsed is removed. Others that watch for its lapse take one that is gone for lapsed. So a process that did not wait only
+/// ends the lease, and removes it when it has lapsed. Errors: kLocked (the lease was renewed since it lapsed: the owner lives).
 Status RadosRoot::end_lease(const Claim& former, const std::string& owner) {
-  constexpr std::uint64_t kEndEpoch = 2;  // A process renews its lease with 1.
+  const bool has_lapsed = process_->options().takeover_wait;
   ObjectChange ending;
   ending.object = lease_object(former.process());
-  ending.epoch = kEndEpoch;
-  if (process_->options().takeover_wait) ending.expected_attributes["renewal"] = former.renewal;
-  ending.attributes["ended"] = owner;
+  ending.epoch = kLeaseEndEpoch;
+  ending.removes = has_lapsed;
+  if (has_lapsed) {
+    ending.expected_attributes["renewal"] = former.renewal;
+  } else {
+    ending.attributes["ended"] = owner;
+  }
   const ObjectAnswer ended = process_->door().change(ending);
   if (ended == ECANCELED) return lock_failure();
+  if (ended == 0 && !has_lapsed) process_->remove_lapsed(ending.object);
   return ended == 0 || ended == ENOENT ? Status() : os_error(ended, {"end the lease", ending.object});
 }
 
@@ -281,13 +283,13 @@ Status RadosRoot::take_directory() {
     if (!entry.is_open()) continue;
     if (Status sealed = seal(entry); !sealed.ok()) return sealed;
   }
-  const MutexGuard guard(mutex_);
-  may_come_ = ids_that_may_come(*entries, formers_);
   {
+    const MutexGuard guard(mutex_);
+    may_come_ = ids_that_may_come(*entries, formers_);
+    failure_ = Status();
     const MutexGuard naming(naming_);
     files_ = std::move(files);
   }
-  failure_ = Status();
   for (const auto& [id, stripes] : nameless) {
     if (Status removed = remove_nameless(id, stripes, {"lock", path_}); !removed.ok()) return removed;
   }
@@ -296,28 +298,33 @@ Status RadosRoot::take_directory() {
 
 /// Refuses each later write of the file's former owner. A growing file also gets one sealed, empty object after its
 /// last one, so that its owner cannot make that object. An object after that one has no reader, and is removed with the
-/// file.
+/// file. The objects that the root knows of were answered before it did. If one of them is missing, the cluster has lost it:
+/// it is not made again, so that its reader learns of the loss. Its former owner makes it no more either.
 Status RadosRoot::seal(const FileEntry& entry) {
-  if (entry.is_segment()) return seal_stripe(stripe_object(store_, entry.id(), 0)).status();
+  const std::uint64_t known_objects = entry.object_count();
   for (std::uint64_t stripe = 0;; ++stripe) {
-    const Result<bool> was_there = seal_stripe(stripe_object(store_, entry.id(), stripe));
-    if (!was_there.ok()) return was_there.status();
-    if (!*was_there) return Status();
+    const bool was_made = stripe < known_objects;
+    const Result<bool> has_bytes = seal_stripe(stripe_object(store_, entry.id(), stripe), was_made);
+    if (!has_bytes.ok()) return has_bytes.status();
+    if (entry.is_segment() || (!was_made && !*has_bytes)) return Status();
   }
 }
 
-/// Returns whether the object had bytes. An object that was absent is made. A full pool refuses that alone, and only if the
-/// object's disk is past its last reserve.
-Result<bool> RadosRoot::seal_stripe(const std::string& object) {
+/// Returns whether the object has bytes, if it is not one that was made for sure. An object that was never made is made. A full
+/// pool refuses that alone, and only if the object's disk is past its last reserve.
+Result<bool> RadosRoot::seal_stripe(const std::string& object, bool was_made) {
   const FailedCall call{"seal", object};
   ObjectChange sealing;
   sealing.object = object;
   sealing.epoch = epoch();
   sealing.attributes["sealed"] = std::to_string(epoch());
   ObjectAnswer sealed = process_->door().change(sealing);
+  if (sealed == ENOENT && was_made) return false;
+  bool is_new = false;
   if (sealed == ENOENT) {
     sealing.presence = ObjectChange::Presence::kMustBeAbsent;
     sealed = make_in_reserve(process_->door(), sealing);  // A full pool must not keep a new owner out.
+    is_new = sealed == 0;
     if (sealed == EEXIST) {
       // The former owner's change came first, or this one was sent twice.
       sealing.presence = ObjectChange::Presence::kMustExist;
@@ -329,6 +336,7 @@ Result<bool> RadosRoot::seal_stripe(const std::string& object) {
     return fenced(call);
   }
   if (sealed != 0) return os_error(sealed, call);
+  if (is_new || was_made) return !is_new;
   ObjectLook found;
   if (const ObjectAnswer look = process_->door().look(object, found); look != 0) return os_error(look, call);
   return found.size_bytes > 0;

@@ -33,7 +33,7 @@ TEST_P(OwnerQuestions, AreSentAfterTheReadersThatTheyServeAndAreShared) {
   constexpr std::uint64_t kReaders = 6;
   constexpr std::uint64_t kReads = 10;
   std::uint64_t number = 0;
-  OwnerQuestion question(scheduler(), [&] {
+  OwnerQuestion question(scheduler(), clock_, [&] {
     const std::string text = std::to_string(++number);
     scheduler().yield();  // Other readers come meanwhile.
     return Status(Code::kFenced, text);
@@ -63,7 +63,7 @@ TEST_P(OwnerQuestions, AreSentWithoutAReaderToo) {
   Mutex mutex(scheduler());
   Condition asked_more(scheduler());
   int asked = 0;
-  OwnerQuestion question(scheduler(), [&] {
+  OwnerQuestion question(scheduler(), clock_, [&] {
     const MutexGuard guard(mutex);
     ++asked;
     asked_more.notify_all();
@@ -81,13 +81,31 @@ TEST_P(OwnerQuestions, AreSentWithoutAReaderToo) {
 
 TEST_P(OwnerQuestions, ThatFindNoMemoryEndTheirReaders) {
   int asked = 0;
-  OwnerQuestion question(scheduler(), [&]() -> Status {
+  OwnerQuestion question(scheduler(), clock_, [&]() -> Status {
     if (++asked == 1) throw std::bad_alloc();
     return Status();
   });
   ASSERT_TRUE(is_ok(question.start()));
   EXPECT_TRUE(fails_with(question.ask(milliseconds(0)), Code::kOutOfMemory));
   EXPECT_TRUE(is_ok(question.ask(milliseconds(0))));
+}
+
+// One that was sent before the reader came takes two seconds, and so does its own.
+TEST_P(OwnerQuestions, WaitForOnePatienceTogether) {
+  OwnerQuestion question(scheduler(), clock_, [&] {
+    Mutex mutex(scheduler());
+    Condition never(scheduler());
+    const MutexGuard guard(mutex);
+    (void)never.wait_for(mutex, milliseconds(2000));
+    return Status();
+  });
+  ASSERT_TRUE(is_ok(question.start()));
+  question.send();
+  while (question.sent() == 0) scheduler().yield();
+  const auto began = clock_.monotonic();
+  EXPECT_TRUE(fails_with(question.ask(milliseconds(3000)), Code::kBusy));
+  EXPECT_LT(clock_.monotonic() - began, milliseconds(3500));
+  EXPECT_TRUE(is_ok(question.ask(milliseconds(5000))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, OwnerQuestions, testing::Range(std::uint64_t{1}, std::uint64_t{6}));
