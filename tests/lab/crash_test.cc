@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/lab/scenario/judgement.h"
+
 namespace varve::lab::crash_test {
 namespace {
 
@@ -72,6 +74,22 @@ TEST(CrashLaw, FindsAnAcknowledgedWriteThatIsLost) {
   ASSERT_EQ(check_image(early, run.ledger, {}, kSeed), "");
   early.mark = run.images.back().mark;  // promises more than the disk contains
   EXPECT_NE(check_image(early, run.ledger, {}, kSeed).find("acknowledged and lost"), std::string::npos);
+}
+
+TEST(CrashLaw, JudgesByTheVersionThatTheOpenRecoveredIfTheStoreHasWrittenSince) {
+  const CrashRun run = run_of_inserts();
+  const Image& early = run.images.front();
+  const Opened opened = open_copy(early.remains, kSeed, {});
+  ASSERT_TRUE(opened.store != nullptr);
+  const Result<Content> found = read_content(*opened.store);
+  ASSERT_TRUE(found.ok());
+  const std::uint64_t later = run.images.back().mark.highest_version + 1;
+  const Judgement judged = judge_opened(run.ledger, early.mark, early.killed, early.remains, later, *found);
+  EXPECT_EQ(judged.broken, "");
+  EXPECT_EQ(judged.version, (*opened.store->statistics()).visible_version.ticks);
+  const Ledger::Mark& promised = run.images.back().mark;
+  const Judgement lost = judge_opened(run.ledger, promised, early.killed, early.remains, later, *found);
+  EXPECT_NE(lost.broken.find("acknowledged and lost"), std::string::npos) << lost.broken;
 }
 
 TEST(CrashLaw, FindsAWriteThatNobodyMade) {

@@ -11,13 +11,23 @@ namespace {
 
 TEST(FullDisk, ReadsAndDropsGoOnAndWritesResume) {
   const std::uint64_t cycles = test::effort<std::uint64_t>(125);
-  const Report report = run_full_disk(Share{.seed = 1, .rounds = 2}, cycles);
+  const Report report = run_full_disk(Share{.seed = 1, .rounds = 2, .machine = std::string(kDisk)}, cycles);
   for (const Finding& finding : report.findings) ADD_FAILURE() << "seed " << finding.seed << ": " << finding.what;
   EXPECT_EQ(report.counts.at("cycles"), 2 * cycles);
   EXPECT_EQ(report.counts.at("times full"), 2 * cycles);
   EXPECT_EQ(report.counts.at("drops while full"), 2 * cycles);
   EXPECT_GE(report.counts.at("reads while full"), 20 * cycles);
   EXPECT_GE(report.counts.at("reopened and verified"), 2u);
+}
+
+TEST(FullDisk, APoolIsFullAndFreedAgainAndAgain) {
+  const std::uint64_t cycles = test::effort<std::uint64_t>(24);
+  const Report report = run_full_disk(Share{.seed = 1, .rounds = 1, .machine = std::string(kRados)}, cycles);
+  for (const Finding& finding : report.findings) ADD_FAILURE() << "seed " << finding.seed << ": " << finding.what;
+  EXPECT_EQ(report.counts.at("rounds on RADOS"), 1u);
+  EXPECT_EQ(report.counts.at("times full"), cycles);
+  EXPECT_EQ(report.counts.at("drops while full"), cycles);
+  EXPECT_EQ(report.counts.at("reopened and verified"), 1u);
 }
 
 class FullDiskSoak : public ::testing::Test {};

@@ -207,11 +207,15 @@ TEST(LabRecorder, AnETagThatIsNotOfTheLastWriteIsFound) {
 
 constexpr std::uint64_t kRounds = 200;
 
-TEST(LabSchedules, AFixedShareOfRoundsHasNoFinding) {
-  const Report report = run_schedules({1, test::effort(kRounds), "", ""});
+void expect_no_findings(const Report& report) {
   for (const Finding& finding : report.findings) {
     ADD_FAILURE() << "seed " << finding.seed << ": " << finding.what << "\n" << finding.detail;
   }
+}
+
+TEST(LabSchedules, AFixedShareOfRoundsHasNoFinding) {
+  const Report report = run_schedules({1, test::effort(kRounds), "", "", std::string(kDisk)});
+  expect_no_findings(report);
   const auto at_least = [&report](const char* name, std::uint64_t number) {
     const auto found = report.counts.find(name);
     EXPECT_GE(found == report.counts.end() ? 0 : found->second, number / test::kEffortDivisor) << name;
@@ -230,6 +234,27 @@ TEST(LabSchedules, AFixedShareOfRoundsHasNoFinding) {
   at_least("checkpoints", 100);
   at_least("commits beside a stalled writer", 20 * kRounds);
   EXPECT_EQ(report.counts.count("histories given up"), 0U);
+}
+
+TEST(LabSchedules, AFixedShareOfRoundsOnRadosHasNoFinding) {
+  const std::uint64_t rounds = test::effort<std::uint64_t>(24);
+  const Report report = run_schedules({1, rounds, "", "", std::string(kRados)});
+  expect_no_findings(report);
+  EXPECT_EQ(report.counts.at("schedules on RADOS"), rounds);
+  EXPECT_EQ(report.counts.at("commits beside a stalled writer"), 20 * rounds);
+  for (const char* const name : {"commits", "checkpoints", "schedules with faults"}) {
+    EXPECT_TRUE(report.counts.contains(name) || test::kEffortDivisor > 1) << name;
+  }
+  EXPECT_EQ(report.counts.count("histories given up"), 0U);
+}
+
+TEST(LabSchedules, OneSeedInEightIsOnRados) {
+  std::uint64_t on_rados = 0;
+  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
+    if (is_on_rados({}, seed)) ++on_rados;
+  }
+  EXPECT_EQ(on_rados, 10U);
+  EXPECT_TRUE(run_schedules(Share{.seed = 3, .rounds = 1}).counts.contains("schedules on RADOS"));
 }
 
 }  // namespace

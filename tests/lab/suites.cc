@@ -18,13 +18,14 @@ const std::vector<Suite>& suites() {
       {"corrupt", "damages stores in every way we know; nothing may go unnoticed", 1, false, run_corrupt},
       {"crash", "every scenario crashed at every step, in every way", 56, false, crash_points, true},
       {"errors", "every scenario with its n-th call of the file system failing", 56, false, error_points, true},
-      {"full-disk", "fills a disk again and again; reads and drops go on, and writes resume", 1, false, run_full_disk},
+      {"full-disk", "fills a disk again and again; reads and drops go on, and writes resume", 1, false, run_full_disk,
+       true},
       {"kill", "kills real processes at any moment and step, and refuses them resources", 2, true, run_kill},
       {"lies", "every scenario on a machine that loses writes and syncs and answers other bytes", 56, false, lies},
       {"model", "random operations, crashes and faults against a model", 1000, false, run_model, true},
       {"repair", "damaged stores are repaired, and what comes of it is judged row by row", 4, false, run_repair},
-      {"schedules", "clients of a whole store, its threads one at a time, and what they saw", 200, false,
-       run_schedules},
+      {"schedules", "clients of a whole store, its threads one at a time, and what they saw", 200, false, run_schedules,
+       true},
   };
   return all;
 }

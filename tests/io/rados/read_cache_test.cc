@@ -281,20 +281,34 @@ TEST(LocalCacheFile, HasNoNameAndKeepsItsBytes) {
                          Code::kInvalidArgument, "4 MiB"));
 }
 
-TEST(LocalCacheOfObjects, HasWhatTheWriterOfAFileExpectsToBeRead) {
-  test::RadosMachine machine(1);
-  const std::unique_ptr<ObjectDoor> door = machine.cluster.make_door();
-  WatchedDoor watched(*door, machine.clock);
-  RadosFileSystem files("pool", watched, machine.clock, machine.random, machine.scheduler(), RadosOptions());
-  ASSERT_TRUE(is_ok(files.create_directory(test::kRadosPath, kTestPoint)));
-  const auto directory = files.open_directory(test::kRadosPath);
-  ASSERT_TRUE(is_ok(directory));
-  const auto lock = (*directory)->lock("LOCK", LockMode::kExclusive, std::chrono::milliseconds(0));
-  ASSERT_TRUE(is_ok(lock));
-  const auto make = [] { return *ReadCache::make(std::make_unique<FaultyFile>(kSize), kSize, system_env().scheduler); };
-  files.process().set_read_cache(make(), make());
+/// A store's directory on the model of RADOS, of which this process is the owner. Reads of objects are counted.
+class LocalCacheOfObjects : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(is_ok(files_.create_directory(test::kRadosPath, kTestPoint)));
+    auto opened = files_.open_directory(test::kRadosPath);
+    ASSERT_TRUE(is_ok(opened));
+    directory_ = *std::move(opened);
+    auto locked = directory_->lock("LOCK", LockMode::kExclusive, std::chrono::milliseconds(0));
+    ASSERT_TRUE(is_ok(locked));
+    lock_ = *std::move(locked);
+  }
+  static std::unique_ptr<ReadCache> make_cache() {
+    return *ReadCache::make(std::make_unique<FaultyFile>(kSize), kSize, system_env().scheduler);
+  }
+
+  test::RadosMachine machine_{1};
+  const std::unique_ptr<ObjectDoor> door_ = machine_.cluster.make_door();
+  WatchedDoor watched_{*door_, machine_.clock};
+  RadosFileSystem files_{"pool", watched_, machine_.clock, machine_.random, machine_.scheduler(), RadosOptions()};
+  std::unique_ptr<Directory> directory_;
+  std::unique_ptr<DirectoryLock> lock_;
+};
+
+TEST_F(LocalCacheOfObjects, HasWhatTheWriterOfAFileExpectsToBeRead) {
+  files_.process().set_read_cache(make_cache(), make_cache());
   const Bytes content = bytes_by_seed(1, kStripeBytes + 10000);
-  const auto written = (*directory)->create("1.sst");
+  const auto written = directory_->create("1.sst");
   ASSERT_TRUE(is_ok(written));
   (*written)->expect_read(4096, 8192);
   (*written)->expect_read(kStripeBytes - 4096, 8192);  // of two objects
@@ -302,54 +316,45 @@ TEST(LocalCacheOfObjects, HasWhatTheWriterOfAFileExpectsToBeRead) {
   (*written)->expect_read(0, 4096);                    // is on its way already
   (*written)->expect_read(kStripeBytes + 8192, 4096);  // The file ends before that.
   ASSERT_TRUE(is_ok((*written)->sync(kTestPoint)));
-  EXPECT_EQ(files.process().fresh_cache()->figures().taken_bytes, 2 * 8192U + 1808U);
-  const auto file = (*directory)->open("1.sst", ReadMode::kDirect);
+  EXPECT_EQ(files_.process().fresh_cache()->figures().taken_bytes, 2 * 8192U + 1808U);
+  const auto file = directory_->open("1.sst", ReadMode::kDirect);
   ASSERT_TRUE(is_ok(file));
   const auto reads_of = [&](std::uint64_t offset, std::size_t size) {
-    const std::uint64_t before = watched.reads().answered;
+    const std::uint64_t before = watched_.reads().answered;
     Bytes bytes(size);
     EXPECT_TRUE(is_ok((*file)->read_exactly(offset, bytes)));
     EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), content.begin() + static_cast<std::ptrdiff_t>(offset)));
-    return watched.reads().answered - before;
+    return watched_.reads().answered - before;
   };
   EXPECT_EQ(reads_of(0, 4096), 1U);
   EXPECT_EQ(reads_of(kStripeBytes - 4096, 8192), 0U);
   EXPECT_EQ(reads_of(kStripeBytes + 8192, 1808), 0U);
   for (int again = 0; again < 3; ++again) EXPECT_EQ(reads_of(4096, 8192), 0U);
-  EXPECT_EQ(files.process().read_cache()->figures().taken_bytes, 8192U) << "it was read twice";
+  EXPECT_EQ(files_.process().read_cache()->figures().taken_bytes, 8192U) << "it was read twice";
   Bytes bytes(8192);
   ASSERT_TRUE(is_ok((*file)->read_past_cache(4096, bytes)));
   EXPECT_EQ(reads_of(4096, 8192), 1U) << "both have forgotten it";
 }
 
-TEST(LocalCacheOfObjects, AnswersReadsOfTablesAndOfNothingElse) {
-  test::RadosMachine machine(1);
-  const std::unique_ptr<ObjectDoor> door = machine.cluster.make_door();
-  WatchedDoor watched(*door, machine.clock);
-  RadosFileSystem files("pool", watched, machine.clock, machine.random, machine.scheduler(), RadosOptions());
-  ASSERT_TRUE(is_ok(files.create_directory(test::kRadosPath, kTestPoint)));
-  const auto directory = files.open_directory(test::kRadosPath);
-  ASSERT_TRUE(is_ok(directory));
-  const auto lock = (*directory)->lock("LOCK", LockMode::kExclusive, std::chrono::milliseconds(0));
-  ASSERT_TRUE(is_ok(lock));
-  files.process().set_read_cache(*ReadCache::make(std::make_unique<FaultyFile>(kSize), kSize, system_env().scheduler));
+TEST_F(LocalCacheOfObjects, AnswersReadsOfTablesAndOfNothingElse) {
+  files_.process().set_read_cache(make_cache());
   const Bytes content = content_of({"any", 0, 20000});
-  ASSERT_TRUE(is_ok(write_whole(**directory, "1.sst", std::span(content))));
-  const auto file = (*directory)->open("1.sst", ReadMode::kDirect);
+  ASSERT_TRUE(is_ok(write_whole(*directory_, "1.sst", std::span(content))));
+  const auto file = directory_->open("1.sst", ReadMode::kDirect);
   ASSERT_TRUE(is_ok(file));
   const auto reads_of = [&](const ReadableFile& from, bool past_cache) {
-    const std::uint64_t before = watched.reads().answered;
+    const std::uint64_t before = watched_.reads().answered;
     Bytes bytes(4096);
     EXPECT_TRUE(is_ok(past_cache ? from.read_past_cache(8192, bytes) : from.read_exactly(8192, bytes)));
     EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), content.begin() + 8192));
-    return watched.reads().answered - before;
+    return watched_.reads().answered - before;
   };
   EXPECT_EQ(reads_of(**file, false), 1U);
   EXPECT_EQ(reads_of(**file, false), 1U);
   EXPECT_EQ(reads_of(**file, false), 0U);
   EXPECT_EQ(reads_of(**file, true), 1U) << "a verification";
   EXPECT_EQ(reads_of(**file, false), 1U) << "the cache has forgotten the bytes";
-  const auto cached = (*directory)->open("1.sst", ReadMode::kCached);
+  const auto cached = directory_->open("1.sst", ReadMode::kCached);
   ASSERT_TRUE(is_ok(cached));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(reads_of(**cached, false), 1U) << "a part of a change";
 }

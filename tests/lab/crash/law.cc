@@ -7,6 +7,7 @@
 #include "format/log/file_header.h"
 #include "format/log/warm_list.h"
 #include "tests/lab/content/index_comparison.h"
+#include "tests/lab/scenario/judgement.h"
 
 namespace varve::lab {
 namespace {
@@ -93,29 +94,11 @@ std::string check_checkpoint(const Image& image, const CheckpointBegun& begun, c
   }
   const Result<Statistics> statistics = (*opened)->statistics();
   if (!statistics.ok()) return statistics.status().to_string();
+  // A store that only reads ends no work, so this is the version that the open recovered.
   const std::uint64_t version = statistics->visible_version.ticks;
   if (begun.version && version != *begun.version) return "a checkpoint opens at another version than it told";
   const std::string differs = check_content(**opened, *ledger.content_at(version));
   return differs.empty() ? "" : "in a checkpoint: " + differs;
-}
-
-/// Returns the version up to which an open recovers the commits, or zero.
-std::uint64_t recovered_version(const Remains& remains) {
-  const CopyMachine machine(remains, 1);
-  const Result<std::unique_ptr<io::Directory>> directory =
-      machine.env.files.open_directory(machine.files->path("store"));
-  if (!directory.ok()) return 0;
-  const Result<engine::Recovered> recovered = engine::read_store(machine.env, **directory, false);
-  return recovered.ok() ? recovered->last_version : 0;
-}
-
-/// Compares the content with that of the run. By the time of the look, the store may have ended work that the crash left: such
-/// a commit has a version above all of the run, and changes nothing that is compared.
-std::string judge_content(const Image& image, const Ledger& ledger, std::uint64_t visible, const Content& found) {
-  std::string broken = ledger.judge(image.mark, image.killed, visible, found);
-  if (broken.empty() || visible <= image.mark.highest_version) return broken;
-  const std::uint64_t recovered = recovered_version(image.remains);
-  return recovered == 0 || recovered >= visible ? broken : ledger.judge(image.mark, image.killed, recovered, found);
 }
 
 }  // namespace
@@ -155,8 +138,9 @@ std::string check_image(const Image& image, const Ledger& ledger, const Tuning& 
   if (!statistics.ok()) return statistics.status().to_string();
   const Result<Content> found = read_content(*opened.store);
   if (!found.ok()) return "a read: " + found.status().to_string();
-  const std::string broken = judge_content(image, ledger, statistics->visible_version.ticks, *found);
-  if (!broken.empty()) return broken;
+  const Judgement judged =
+      judge_opened(ledger, image.mark, image.killed, image.remains, statistics->visible_version.ticks, *found);
+  if (!judged.broken.empty()) return judged.broken;
   for (const CheckpointBegun& begun : image.checkpoints) {
     if (std::string wrong = check_checkpoint(image, begun, ledger, seed + 1); !wrong.empty()) return wrong;
   }

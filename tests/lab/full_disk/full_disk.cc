@@ -1,7 +1,7 @@
 #include "tests/lab/full_disk/full_disk.h"
 
 #include "io/scheduler.h"
-#include "tests/support/engine_bench.h"
+#include "tests/lab/machine/machine_files.h"
 
 namespace varve::lab {
 
@@ -26,18 +26,16 @@ class Pause {
   io::Condition condition_;
 };
 
-void run_round(std::uint64_t seed, std::uint64_t cycles, Report& report) {
-  test::Machine machine(seed, test::OneThreadAtATime{});
-  machine.simulation().set_decisions_max(kDecisionsMax);
-  const io::Env env = machine.env();
+void run_round(std::uint64_t seed, bool on_rados, std::uint64_t cycles, Report& report) {
+  ScheduledMachine machine(empty_machine(on_rados, seed), seed);
+  machine.simulation.set_decisions_max(kDecisionsMax);
+  const std::string path = machine.files->path("store");
   Pause pause(machine.scheduler());
   FullDiskWorld world;
-  world.path = std::string(test::kStorePath);
-  world.env = &env;
-  world.leave_room = [&](std::uint64_t bytes) {
-    machine.files->set_capacity_bytes(machine.files->used_bytes() + bytes);
-  };
-  world.give_room = [&] { machine.files->set_capacity_bytes(io::MemoryFileSystem::kUnlimited); };
+  world.path = path;
+  world.env = &machine.env();
+  world.leave_room = [&](std::uint64_t bytes) { machine.files->fill(bytes); };
+  world.give_room = [&] { machine.files->free_space(); };
   world.pass_time = [&] { pause.wait(std::chrono::milliseconds(50)); };
   world.open = [&]() -> Result<std::unique_ptr<Store>> {
     ResourceOptions scarce;
@@ -47,13 +45,17 @@ void run_round(std::uint64_t seed, std::uint64_t cycles, Report& report) {
     if (!resources.ok()) return resources.status();
     StoreOptions options;
     options.create_if_absent = true;
-    options.env = &env;
+    options.env = &machine.env();
     options.resources = *std::move(resources);
-    return Store::open(test::kStorePath, options);
+    return Store::open(path, options);
   };
   FullDiskRun run(seed, std::move(world));
-  const std::string broken = run.run(cycles);
+  std::string broken = run.run(cycles);
+  if (const std::string stray = machine.files->stray(path); broken.empty() && !stray.empty()) {
+    broken = "an object that no entry names: " + stray;
+  }
   report.add(run.report());
+  if (on_rados) report.count("rounds on RADOS");
   if (!broken.empty()) report.find({seed, {}, broken, {}});
 }
 
@@ -61,7 +63,9 @@ void run_round(std::uint64_t seed, std::uint64_t cycles, Report& report) {
 
 Report run_full_disk(const Share& share, std::uint64_t cycles) {
   Report report;
-  for (std::uint64_t round = 0; round < share.rounds; ++round) run_round(share.seed + round, cycles, report);
+  for (std::uint64_t seed = share.seed; seed < share.seed + share.rounds; ++seed) {
+    run_round(seed, is_on_rados(share, seed), cycles, report);
+  }
   return report;
 }
 

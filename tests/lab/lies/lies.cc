@@ -2,7 +2,8 @@
 
 #include <array>
 #include <optional>
-#include <utility>
+
+#include "tests/lab/scenario/judgement.h"
 
 namespace varve::lab {
 namespace {
@@ -56,17 +57,19 @@ Outcome outcome_of(const Status& status, std::string& why) {
 }
 
 /// Opens and reads a disk. A prefix is correct. A prefix that lacks promised commits is shorter.
-Outcome look(io::MemoryDisk disk, const Ledger& ledger, const Tuning& tuning, std::uint64_t seed, std::string& why) {
-  const Opened opened = open_copy(std::move(disk), seed, tuning);
+Outcome look(const io::MemoryDisk& disk, const Ledger& ledger, const Tuning& tuning, std::uint64_t seed,
+             std::string& why) {
+  const Opened opened = open_copy(disk, seed, tuning);
   if (!opened.store) return outcome_of(opened.status, why);
   const Result<Statistics> statistics = opened.store->statistics();
   if (!statistics.ok()) return outcome_of(statistics.status(), why);
   const Result<Content> content = read_content(*opened.store);
   if (!content.ok()) return outcome_of(content.status(), why);
-  const std::uint64_t version = statistics->visible_version.ticks;
-  why = ledger.judge(ledger.mark().without_promises(), false, version, *content);
+  const Judgement judged =
+      judge_opened(ledger, ledger.mark().without_promises(), false, disk, statistics->visible_version.ticks, *content);
+  why = judged.broken;
   if (!why.empty()) return Outcome::kWrong;
-  return version < ledger.mark().durable_version ? Outcome::kShorter : Outcome::kRight;
+  return judged.version < ledger.mark().durable_version ? Outcome::kShorter : Outcome::kRight;
 }
 
 void count(Outcome outcome, Report& report) {
@@ -104,9 +107,9 @@ void lie_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t 
     report.find({round_seed, std::string(scenario.name), std::string(scenario.name) + ": " + what, words});
   };
   for (const std::string& problem : stage.problems()) find(problem);
-  const auto look_at = [&](io::MemoryDisk disk, const std::string& where) {
+  const auto look_at = [&](const io::MemoryDisk& disk, const std::string& where) {
     std::string why;
-    const Outcome outcome = look(std::move(disk), ledger, scenario.tuning, seed + 2, why);
+    const Outcome outcome = look(disk, ledger, scenario.tuning, seed + 2, why);
     count(outcome, report);
     if (outcome == Outcome::kWrong) find(where + ": " + why);
   };

@@ -29,6 +29,8 @@ class DiskFiles final : public MachineFiles {
   void fail(io::FaultRule rule) override { files_.faults().add(std::move(rule)); }
   void end_faults() override { files_.faults().clear(); }
   std::uint64_t fault_count() const override { return files_.faults().hit_count(); }
+  bool is_stuck() const override { return files_.stuck_count() > 0; }
+  void let_go() override { files_.let_go(); }
   void fill(std::uint64_t bytes_left) override { files_.set_capacity_bytes(files_.used_bytes() + bytes_left); }
   void free_space() override { files_.set_capacity_bytes(io::MemoryFileSystem::kUnlimited); }
 

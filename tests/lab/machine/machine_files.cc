@@ -66,6 +66,8 @@ class PoolFiles final : public MachineFiles {
   void fail(io::FaultRule rule) override { traffic_.fail(std::move(rule)); }
   void end_faults() override { traffic_.end_faults(); }
   std::uint64_t fault_count() const override { return traffic_.fault_count(); }
+  bool is_stuck() const override { return traffic_.is_stuck(); }
+  void let_go() override { traffic_.let_go(); }
   void fill(std::uint64_t /*bytes_left*/) override { cluster_.set_full(true); }
   void free_space() override { cluster_.set_full(false); }
 

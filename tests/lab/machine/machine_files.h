@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
 #include "io/simulated/object_cluster.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "varve/store.h"
 
 namespace varve::lab {
@@ -65,10 +67,16 @@ class MachineFiles {
   /// Returns what belongs to no file of the store at this path, after an open. Empty: nothing.
   virtual std::string stray(std::string_view path) const = 0;
 
+  /// On RADOS, a rule for log writes or for reads of files meets these. One for another kind meets nothing, and names are not
+  /// heeded. FaultEffect::kNever stops all operations on the object, of one object at a time.
   virtual void fail(io::FaultRule rule) = 0;
   virtual void end_faults() = 0;
   virtual std::uint64_t fault_count() const = 0;
-  /// Fills the disk up to so many bytes.
+  /// Returns whether FaultEffect::kNever has stopped a step.
+  virtual bool is_stuck() const = 0;
+  /// Lets what is stopped go on. End the faults first; otherwise, they stop later steps too.
+  virtual void let_go() = 0;
+  /// Fills the disk up to so many bytes. A pool is full at once.
   virtual void fill(std::uint64_t bytes_left) = 0;
   virtual void free_space() = 0;
 
@@ -88,6 +96,28 @@ std::unique_ptr<MachineFiles> make_files(Remains remains, io::Scheduler& schedul
 
 /// Opens a store as a standby does. On RADOS, a change of a dead owner that arrives late may make an open Locked.
 Result<std::unique_ptr<Store>> open_as_standby(std::string_view path, const StoreOptions& options);
+
+/// A machine whose threads run one at a time, so that a seed always runs in the same way.
+struct ScheduledMachine {
+  ScheduledMachine(Remains remains, std::uint64_t seed)
+      : random(seed),
+        simulation(seed, clock),
+        files(make_files(std::move(remains), simulation.scheduler(), clock, ~seed, true)) {}
+  io::Scheduler& scheduler() { return simulation.scheduler(); }
+  /// Returns that of the present process. It lives as long as the machine.
+  const io::Env& env() {
+    if (envs.empty() || &envs.back().files != &files->system()) {
+      envs.push_back({files->system(), clock, random, simulation.scheduler()});
+    }
+    return envs.back();
+  }
+
+  io::ManualClock clock;
+  io::SeededRandom random;
+  io::SeededScheduler simulation;
+  std::unique_ptr<MachineFiles> files;
+  std::deque<io::Env> envs;  // of the processes so far
+};
 
 /// A machine on which the remains of another one are looked at, with real threads.
 struct CopyMachine {

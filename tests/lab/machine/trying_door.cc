@@ -68,18 +68,30 @@ void DoorTraffic::end(const io::ObjectChange& change) {
   std::erase_if(on_the_way_, [&change](const auto& one) { return one.second == &change; });
 }
 
-DoorTraffic::Fate DoorTraffic::fate_of(const io::ObjectChange& change) {
+bool DoorTraffic::concerns(const io::FaultRule& rule, Step step) {
+  const bool is_change = step == Step::kLogWrite || step == Step::kOtherChange;
+  if (rule.mutating_only && !is_change) return false;
+  if (!rule.kind.has_value()) return true;
+  return (*rule.kind == io::OperationKind::kLogWrite && step == Step::kLogWrite) ||
+         (*rule.kind == io::OperationKind::kRead && step == Step::kRead);
+}
+
+DoorTraffic::Fate DoorTraffic::next_fate(Step step, bool may_exceed) {
   const std::lock_guard<std::mutex> guard(mutex_);
   Fate fate = Fate::kMade;
   for (auto& [rule, seen] : faults_) {
+    if (!concerns(rule, step)) continue;
     const std::uint64_t number = seen++;
     if (fate != Fate::kMade || number < rule.skip_count || number - rule.skip_count >= rule.fail_count) continue;
     const bool is_done = rule.effect != io::FaultEffect::kError && rule.effect != io::FaultEffect::kShortThenError;
-    if (is_done) {
+    if (rule.effect == io::FaultEffect::kNever) {
+      if (!is_stuck_) fate = Fate::kStuck;
+      is_stuck_ = true;
+    } else if (is_done) {
       fate = Fate::kMadeAndUnanswered;
     } else if (rule.code != Code::kNoSpace) {
       fate = Fate::kNotMade;
-    } else if (!change.may_exceed) {
+    } else if (!may_exceed) {
       fate = Fate::kRefused;
     }
     if (fate != Fate::kMade) ++fault_count_;
@@ -87,17 +99,37 @@ DoorTraffic::Fate DoorTraffic::fate_of(const io::ObjectChange& change) {
   return fate;
 }
 
-bool DoorTraffic::fails_to_read(std::string_view object) {
+DoorTraffic::Fate DoorTraffic::fate_of(const io::ObjectChange& change) {
+  const bool is_in_place = change.presence == io::ObjectChange::Presence::kMustExist;
+  const bool is_log_write = change.of_log && is_in_place && !change.bytes.empty();
+  const Fate fate = next_fate(is_log_write ? Step::kLogWrite : Step::kOtherChange, change.may_exceed);
+  if (fate == Fate::kStuck) stop(change.object);
+  return fate;
+}
+
+bool DoorTraffic::fails_to_read(std::string_view object, Step step) {
   if (is_lease(object)) return false;
+  const Fate fate = next_fate(step, false);
+  if (fate == Fate::kStuck) stop(std::string(object));
+  return fate != Fate::kMade && fate != Fate::kStuck;
+}
+
+bool DoorTraffic::is_stuck() const {
   const std::lock_guard<std::mutex> guard(mutex_);
-  bool fails = false;
-  for (auto& [rule, seen] : faults_) {
-    if (rule.mutating_only) continue;
-    const std::uint64_t number = seen++;
-    fails = fails || (number >= rule.skip_count && number - rule.skip_count < rule.fail_count);
+  return is_stuck_;
+}
+
+void DoorTraffic::stop(const std::string& object) {
+  cluster_.stand_still(object);
+  if (!is_stuck()) cluster_.go_on();  // It was let go meanwhile.
+}
+
+void DoorTraffic::let_go() {
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    is_stuck_ = false;
   }
-  if (fails) ++fault_count_;
-  return fails;
+  cluster_.go_on();
 }
 
 void DoorTraffic::let_late_ones_arrive(const std::string& client) {
@@ -120,7 +152,7 @@ class TryingChange final : public io::SentChange {
     change_.bytes = bytes_;
     traffic_.begin(door.client(), change_);
     fate_ = traffic_.fate_of(change_);
-    const bool is_made = fate_ == DoorTraffic::Fate::kMade || fate_ == DoorTraffic::Fate::kMadeAndUnanswered;
+    const bool is_made = fate_ != DoorTraffic::Fate::kNotMade && fate_ != DoorTraffic::Fate::kRefused;
     if (is_made) sent_ = door.send(change_);
   }
   ~TryingChange() override { (void)await(); }
@@ -160,7 +192,8 @@ io::ObjectAnswer TryingDoor::change(const io::ObjectChange& change) {
   traffic_.begin(door_->client(), change);
   io::ObjectAnswer answer = 0;
   switch (traffic_.fate_of(change)) {
-    case DoorTraffic::Fate::kMade: answer = door_->change(change); break;
+    case DoorTraffic::Fate::kMade:
+    case DoorTraffic::Fate::kStuck: answer = door_->change(change); break;
     case DoorTraffic::Fate::kMadeAndUnanswered:
       (void)door_->change(change);
       answer = ETIMEDOUT;

@@ -8,7 +8,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,8 +15,6 @@
 #include <vector>
 
 #include "io/env.h"
-#include "io/simulated/manual_clock.h"
-#include "io/simulated/seeded_scheduler.h"
 #include "tests/lab/machine/machine_files.h"
 #include "tests/lab/model/operation.h"
 #include "tests/lab/model/profile.h"
@@ -38,28 +35,6 @@ struct RunResult {
 };
 
 RunResult run_list(const OperationList& list, Planted planted = Planted::kNone);
-
-/// A machine whose threads run one at a time, so that a list always runs in the same way.
-struct RunMachine {
-  RunMachine(Remains remains, std::uint64_t seed)
-      : random(seed),
-        simulation(seed, clock),
-        files(make_files(std::move(remains), simulation.scheduler(), clock, ~seed, true)) {}
-  io::Scheduler& scheduler() { return simulation.scheduler(); }
-  /// Returns that of the present process. It lives as long as the machine.
-  const io::Env& env() {
-    if (envs.empty() || &envs.back().files != &files->system()) {
-      envs.push_back({files->system(), clock, random, simulation.scheduler()});
-    }
-    return envs.back();
-  }
-
-  io::ManualClock clock;
-  io::SeededRandom random;
-  io::SeededScheduler simulation;
-  std::unique_ptr<MachineFiles> files;
-  std::deque<io::Env> envs;  // of the processes so far
-};
 
 class Run {
  public:
@@ -260,7 +235,7 @@ class Run {
 
   io::SeededRandom random_;
   std::shared_ptr<Resources> resources_;
-  std::unique_ptr<RunMachine> machine_;
+  std::unique_ptr<ScheduledMachine> machine_;
   std::unique_ptr<Store> store_;
   std::map<std::string, Table> handles_;  // by "account/lower"
   std::array<std::optional<Held>, kSlots> held_;

@@ -16,7 +16,7 @@ constexpr std::uint64_t kPageBytes = 4096;
 }  // namespace
 
 void Run::make_machine(Remains remains, std::uint64_t seed) {
-  machine_ = std::make_unique<RunMachine>(std::move(remains), seed);
+  machine_ = std::make_unique<ScheduledMachine>(std::move(remains), seed);
   machine_->files->observe([this] { take_image(); });
 }
 

@@ -37,6 +37,17 @@ void print(const Suite& suite, const Share& share, const Report& report) {
   std::printf("  %-32s %zu\n", "findings", report.findings.size());
 }
 
+/// Returns why the suite cannot have its stores there, or nothing.
+std::string refusal(const Suite& suite, const std::string& machine) {
+  if (machine == kDisk || (machine == kRados && suite.has_machines)) return {};
+  if (machine != kRados) return machine + " is not " + std::string(kDisk) + " or " + std::string(kRados);
+  std::string others;
+  for (const Suite& other : suites()) {
+    if (other.has_machines) others.append(others.empty() ? "" : ", ").append(other.name);
+  }
+  return std::string(suite.name) + " has no stores on RADOS; these suites have: " + others;
+}
+
 void add_soak(CLI::App& app, SoakOptions& options, int& status) {
   CLI::App* const verb = app.add_subcommand("soak", "Every suite in turn, with fresh seeds, until the time is up");
   options.seed = std::random_device()();
@@ -71,10 +82,10 @@ int run(int argc, char** argv) {
     verb->add_option("--seed", share.seed, "Seed of the first round")->capture_default_str();
     verb->add_option("--rounds", share.rounds, "Number of rounds, each with the next seed")->capture_default_str();
     verb->add_option("--only", share.only, "Run only the part of the suite with this name");
-    if (suite.has_machines) {
-      verb->add_option("--machine", share.machine, "Where the stores are; default: by the seed")
-          ->check(CLI::IsMember({std::string(kDisk), std::string(kRados)}));
-    }
+    verb->add_option("--machine", share.machine,
+                     suite.has_machines ? "Where the stores are: disk or rados; default: rados for one seed in eight"
+                                        : "Where the stores are: disk")
+        ->check([&suite](const std::string& given) { return refusal(suite, given); });
     CLI::Option* const directory =
         verb->add_option("--directory", share.directory, "Empty directory to work in")->check(CLI::ExistingDirectory);
     if (suite.needs_directory) directory->required();

@@ -86,6 +86,15 @@ std::shared_ptr<const Content> Ledger::content_at(std::uint64_t version, const M
   return content;
 }
 
+std::vector<std::uint64_t> Ledger::versions_below(std::uint64_t version) const {
+  std::vector<std::uint64_t> versions;
+  for (const Entry& entry : entries_) {
+    if (entry.version > 0 && entry.version < version) versions.push_back(entry.version);
+  }
+  std::ranges::sort(versions, std::greater<>());
+  return versions;
+}
+
 std::optional<std::uint32_t> Ledger::choice_for(std::uint64_t version, const Mark& mark, const Content& found) const {
   if (difference(*content_at(version, mark), found).empty()) return 0;
   const auto unknown =

@@ -65,6 +65,8 @@ class Ledger {
   std::shared_ptr<const Content> content_at(std::uint64_t version) const { return content_at(version, mark_); }
 
   std::uint64_t commits() const noexcept { return entries_.size(); }
+  /// Returns the known versions of commits below this one, the newest first.
+  std::vector<std::uint64_t> versions_below(std::uint64_t version) const;
 
  private:
   struct Entry {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/lab/scenario/judgement.h"
 #include "varve/loader.h"
 
 namespace varve::lab {
@@ -126,25 +127,30 @@ std::string Stage::path_of(std::string_view store) const {
   return files_ == nullptr ? std::string(store) : files_->path(store.substr(1));
 }
 
+Remains Stage::remains() const {
+  const LabsOwn own;
+  return files_ == nullptr ? Remains(machine_.files->snapshot()) : files_->snapshot();
+}
+
 Status Stage::open(bool read_only) {
   const std::string path = path_of(kStorePath);
   Result<StoreOptions> options = make_options(tuning_, env_);
   if (!options.ok()) return note(options.status());
   options->read_only = read_only;
   options->create_if_absent = !read_only;
+  const Remains before = remains();
   Result<std::unique_ptr<Store>> opened = call_or_tell([&] { return Store::open(path, *options); });
   if (!opened.ok()) return note(opened.status());
   store_ = *std::move(opened);
   const Result<Content> content = read_content(*store_);
   if (!content.ok()) return note(content.status());
-  const std::uint64_t version = visible_version();
   const bool is_killed = !after_power_cut_ && (files_ == nullptr || files_->outlives_process());
   Ledger::Mark promised = ledger_.mark();
   if (is_lied_to_) promised = promised.without_promises();
-  const std::string broken = ledger_.judge(promised, is_killed, version, *content);
-  if (!broken.empty()) problem("after an open: " + broken);
+  const Judgement judged = judge_opened(ledger_, promised, is_killed, before, visible_version(), *content);
+  if (!judged.broken.empty()) problem("after an open: " + judged.broken);
   after_power_cut_ = false;
-  if (!read_only) ledger_.opened(version, *content);
+  if (!read_only) ledger_.opened(judged.version, *content);
   return {};
 }
 

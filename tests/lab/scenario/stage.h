@@ -152,6 +152,7 @@ class Stage {
                   std::string_view index);
 
   std::string path_of(std::string_view store) const;
+  Remains remains() const;
 
   test::Machine& machine_;
   MachineFiles* const files_;

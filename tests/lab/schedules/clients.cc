@@ -48,7 +48,8 @@ Entity Client::entity(const Place& at, std::int64_t value) {
 
 WriteOptions Client::options() {
   WriteOptions chosen;
-  chosen.durability = io::one_in(random_, 2) ? Durability::kSync : Durability::kBuffered;
+  const bool is_durable = io::one_in(random_, 2) || world_.syncs_all;
+  chosen.durability = is_durable ? Durability::kSync : Durability::kBuffered;
   if (io::one_in(random_, 12)) chosen.wait_max = std::chrono::milliseconds(0);
   return chosen;
 }

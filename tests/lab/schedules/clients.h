@@ -10,34 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "io/env.h"
-#include "io/simulated/manual_clock.h"
-#include "io/simulated/memory_file_system.h"
-#include "io/simulated/seeded_scheduler.h"
-#include "tests/lab/model/run.h"
+#include "tests/lab/machine/machine_files.h"
 #include "tests/lab/model/table_verbs.h"
 #include "tests/lab/schedules/recorder.h"
 #include "varve/store.h"
 
 namespace varve::lab {
 
-/// A machine with an empty disk, whose threads run one at a time.
-struct ScheduledMachine {
-  explicit ScheduledMachine(std::uint64_t seed)
-      : random(seed), simulation(seed, clock), files(simulation.scheduler(), io::MemoryDisk()) {}
-  io::Scheduler& scheduler() { return simulation.scheduler(); }
-
-  io::ManualClock clock;
-  io::SeededRandom random;
-  io::SeededScheduler simulation;
-  io::MemoryFileSystem files;
-  io::Env env{files, clock, random, simulation.scheduler()};
-};
-
 /// The store of one schedule, and the state that its clients share.
 class World {
  public:
-  explicit World(std::uint64_t seed);
+  World(std::uint64_t seed, bool on_rados);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -57,6 +40,8 @@ class World {
   ScheduledMachine machine;
   bool has_faults = false;
   bool has_stuck = false;  // a call of the file system does not return for a while
+  /// Whether each write must be durable: faults or a kill would let a buffered one be lost.
+  bool syncs_all = false;
   bool was_stuck = false;
   Recorder recorder;
   std::unique_ptr<Store> store;
@@ -74,7 +59,7 @@ class World {
   void run_threads();
   void be_device();
   void look_at_killed_process();
-  void add_view(Store& looked_at, std::uint64_t version, const char* text);
+  void add_view(Store& looked_at, std::uint64_t moment, std::uint64_t version, const char* text);
   void finish();
   void look_at_checkpoints();
   std::shared_ptr<Resources> resources_;

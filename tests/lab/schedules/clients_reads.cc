@@ -128,7 +128,7 @@ void Client::read_snapshot() {
 
 void Client::checkpoint() {
   if (world_.checkpoints.size() >= 2) return;
-  const std::string path = "/checkpoint" + std::to_string(recorder_.new_value());
+  const std::string path = world_.machine.files->path("checkpoint" + std::to_string(recorder_.new_value()));
   const Result<CheckpointStatistics> made = world_.store->checkpoint(path);
   if (!world_.excuses(made.status(), "a checkpoint") || !made.ok()) return;
   world_.checkpoints.emplace_back(path, made->version.ticks);

@@ -13,14 +13,15 @@ struct Trace {
   bool operator==(const Trace&) const = default;
 };
 
-Trace run_world(std::uint64_t seed, Report* report) {
-  World world(seed);
+Trace run_world(std::uint64_t seed, bool on_rados, Report* report) {
+  World world(seed, on_rados);
   world.run();
   const Trace trace{world.machine.simulation.decision_count(), world.machine.simulation.trace_hash(),
                     world.recorder.hash()};
   if (report == nullptr) return trace;
   report->add(world.recorder.judge(seed));
   report->count("schedules");
+  if (on_rados) report->count("schedules on RADOS");
   report->count("decisions", trace.decisions);
   report->count("checkpoints", world.checkpoints.size());
   if (world.has_faults) report->count("schedules with faults");
@@ -28,24 +29,24 @@ Trace run_world(std::uint64_t seed, Report* report) {
   return trace;
 }
 
-Report run_round(std::uint64_t seed) {
+Report run_round(std::uint64_t seed, bool on_rados) {
   Report report;
-  const Trace first = run_world(seed, &report);
-  const Trace second = run_world(seed, nullptr);
+  const Trace first = run_world(seed, on_rados, &report);
+  const Trace second = run_world(seed, on_rados, nullptr);
   report.count("determinism pairs");
   if (first != second) report.find({seed, "", "the same seed ran in two ways", ""});
-  report.add(run_stalled_writer(seed));
+  report.add(run_stalled_writer(seed, on_rados));
   return report;
 }
 
 /// A store whose only writer stops at its next read of a table file, while it has the lock of partition A.
 class StalledWriter {
  public:
-  explicit StalledWriter(std::uint64_t seed)
+  StalledWriter(std::uint64_t seed, bool on_rados)
       : seed_(seed),
-        machine_(seed),
+        machine_(empty_machine(on_rados, seed), seed),
         before_read_([this](std::string_view) { wait_at_gate(); }),
-        files_(make_read_gate(machine_.files, before_read_)),
+        files_(make_read_gate(machine_.files->system(), before_read_)),
         env_{*files_, machine_.clock, machine_.random, machine_.scheduler()},
         stopped_(machine_.scheduler()),
         released_(machine_.scheduler()) {}
@@ -78,7 +79,7 @@ class StalledWriter {
     options.create_if_absent = true;
     options.env = &env_;
     options.resources = *Resources::create(resources);
-    Result<std::unique_ptr<Store>> opened = Store::open("/store", options);
+    Result<std::unique_ptr<Store>> opened = Store::open(machine_.files->path("store"), options);
     if (!fine(opened.status(), "an open")) return false;
     store_ = *std::move(opened);
     if (!fine(store_->create_account("account"), "an account")) return false;
@@ -128,13 +129,15 @@ class StalledWriter {
 
 }  // namespace
 
-Report run_stalled_writer(std::uint64_t seed) {
-  return StalledWriter(seed).run();
+Report run_stalled_writer(std::uint64_t seed, bool on_rados) {
+  return StalledWriter(seed, on_rados).run();
 }
 
 Report run_schedules(const Share& share) {
   Report report;
-  for (std::uint64_t i = 0; i < share.rounds; ++i) report.add(run_round(share.seed + i));
+  for (std::uint64_t seed = share.seed; seed < share.seed + share.rounds; ++seed) {
+    report.add(run_round(seed, is_on_rados(share, seed)));
+  }
   return report;
 }
 

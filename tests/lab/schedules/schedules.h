@@ -12,6 +12,6 @@ namespace varve::lab {
 Report run_schedules(const Share& share);
 
 /// Runs the second half of a round.
-Report run_stalled_writer(std::uint64_t seed);
+Report run_stalled_writer(std::uint64_t seed, bool on_rados);
 
 }  // namespace varve::lab

@@ -6,15 +6,15 @@
 namespace varve::lab {
 namespace {
 
-constexpr std::string_view kPath = "/store";
+constexpr std::string_view kScheduleStore = "store";
 constexpr std::string_view kScheduleAccount = "account";
 
 }  // namespace
 
-World::World(std::uint64_t seed_given)
+World::World(std::uint64_t seed_given, bool on_rados)
     : seed(seed_given),
       random(seed_given),
-      machine(seed_given),
+      machine(empty_machine(on_rados, seed_given), seed_given),
       device_mutex_(machine.scheduler()),
       device_woken_(machine.scheduler()) {
   ResourceOptions chosen;
@@ -45,8 +45,8 @@ Status World::open() {
   StoreOptions options;
   options.create_if_absent = true;
   options.resources = resources_;
-  options.env = &machine.env;
-  Result<std::unique_ptr<Store>> opened = Store::open(kPath, options);
+  options.env = &machine.env();
+  Result<std::unique_ptr<Store>> opened = Store::open(machine.files->path(kScheduleStore), options);
   if (!opened.ok()) return opened.status();
   store = *std::move(opened);
   return Status();
@@ -73,6 +73,7 @@ void World::prepare() {
   if (io::one_in(random, 4)) refuse_links();
   has_stuck = !has_faults && io::one_in(random, 3);
   if (has_stuck) add_stuck();
+  syncs_all = (has_faults || has_stuck) && !machine.files->outlives_process();
 }
 
 void World::add_faults() {
@@ -84,7 +85,7 @@ void World::add_faults() {
   rule.skip_count = io::random_below(random, 40);
   rule.effect = kEffects[io::random_below(random, kEffects.size())];
   if (io::one_in(random, 3)) rule.fail_count = io::FaultRule::kFromThenOn;
-  machine.files.faults().add(std::move(rule));
+  machine.files->fail(std::move(rule));
 }
 
 /// Refuses links. Checkpoints then copy files, so this is not a fault.
@@ -94,7 +95,7 @@ void World::refuse_links() {
   rule.fail_count = io::FaultRule::kFromThenOn;
   rule.code = Code::kUnsupported;
   rule.reason = "Operation not supported";
-  machine.files.faults().add(std::move(rule));
+  machine.files->fail(std::move(rule));
 }
 
 /// Makes a log write, a read of a table, or any step that changes the disk stay in flight until be_device() ends it.
@@ -111,7 +112,7 @@ void World::add_stuck() {
   }
   rule.skip_count = io::random_below(random, 40);
   rule.fail_count = 1 + io::random_below(random, 2);
-  machine.files.faults().add(std::move(rule));
+  machine.files->fail(std::move(rule));
 }
 
 void World::run() {
@@ -153,32 +154,29 @@ void World::be_device() {
       if (clients_ended_) return;
       (void)device_woken_.wait_for(device_mutex_, kLook);
     }
-    if (machine.files.stuck_count() == 0 || looks-- > 0) continue;
+    if (!machine.files->is_stuck() || looks-- > 0) continue;
     was_stuck = true;
     look_at_killed_process();
-    machine.files.faults().clear();
-    machine.files.let_go();
+    machine.files->end_faults();
+    machine.files->let_go();
     return;
   }
 }
 
 void World::look_at_killed_process() {
-  io::MemoryFileSystem files(machine.files.process_death(machine.random));
-  io::ManualClock clock;
-  io::SeededRandom own_random(seed);
-  io::Scheduler own_scheduler;
-  const io::Env env{files, clock, own_random, own_scheduler};
+  const std::uint64_t killed_at = recorder.tick();
+  const CopyMachine copy(machine.files->process_death(machine.random), seed);
   StoreOptions options;
-  options.env = &env;
+  options.env = &copy.env;
   options.read_only = true;  // Threads of a writer would belong to another simulation.
-  const Result<std::unique_ptr<Store>> opened = Store::open(kPath, options);
+  const Result<std::unique_ptr<Store>> opened = open_as_standby(copy.files->path(kScheduleStore), options);
   if (!opened.ok()) return recorder.broken("killed while a call was stuck: " + opened.status().to_string());
-  add_view(**opened, (*(*opened)->statistics()).visible_version.ticks, "killed while a call was stuck");
+  add_view(**opened, killed_at, (*(*opened)->statistics()).visible_version.ticks, "killed while a call was stuck");
 }
 
 void World::finish() {
-  machine.files.faults().clear();
-  machine.files.let_go();
+  machine.files->end_faults();
+  machine.files->let_go();
   excuses(store->close(), "a close");
   store.reset();
   if (const Status opened = open(); !opened.ok()) return recorder.broken("a reopen: " + opened.to_string());
@@ -199,21 +197,24 @@ void World::finish() {
     }
   }
   Client(*this, random.next(), false).read_everything();
+  const std::string stray = machine.files->stray(machine.files->path(kScheduleStore));
+  if (!stray.empty()) recorder.broken("an object that no entry names: " + stray);
 }
 
 void World::look_at_checkpoints() {
   for (const auto& [path, version] : checkpoints) {
     StoreOptions options;
-    options.env = &machine.env;
+    options.env = &machine.env();
     Result<std::unique_ptr<Store>> opened = Store::open(path, options);
     if (!opened.ok()) return recorder.broken("a checkpoint: " + opened.status().to_string());
-    add_view(**opened, version, "a checkpoint");
+    add_view(**opened, 0, version, "a checkpoint");
   }
 }
 
-/// Records another store's content as the content at one version.
-void World::add_view(Store& looked_at, std::uint64_t version, const char* text) {
+/// Records another store's content as the content at one version. It must have what was acknowledged before the moment.
+void World::add_view(Store& looked_at, std::uint64_t moment, std::uint64_t version, const char* text) {
   ViewRecord view;
+  view.invoked = moment;
   view.text = text;
   view.version = version;
   const Result<Page> page = (*looked_at.open_table(kScheduleAccount, "Fixed")).scan(Scan());

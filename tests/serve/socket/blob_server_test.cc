@@ -1,17 +1,12 @@
 // Goal: a running server has a further listener for blobs, which shares accounts, limits and figures with the first.
-#include <cstdlib>
-#include <memory>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/serve/service_bench.h"
-#include "tests/serve/socket/http_client.h"
-#include "tests/serve/socket/signed_bytes.h"
-#include "tools/serve/server.h"
+#include "tests/serve/socket/further_listener.h"
 
 namespace varve::serve::blob_server_test {
 namespace {
@@ -24,49 +19,18 @@ constexpr const char* kPhotos = "photos?restype=container";
 
 std::string blob_bytes(std::string_view verb, std::string_view resource, std::string body = {},
                        const security::AccountCredentials& account = credentials()) {
-  Headers headers = {{"x-ms-version", "2021-12-02"}};
-  if (!body.empty()) {
-    headers.emplace_back("x-ms-blob-type", "BlockBlob");
-    headers.emplace_back("Content-Length", std::to_string(body.size()));
-  }
-  HttpRequest request = unsigned_request(verb, resource, std::move(body), std::move(headers));
-  request.head.headers.emplace_back(
-      "Authorization", *security::shared_key_authorization(security::SharedKeyScheme::kSharedKey, request.head, account,
-                                                           security::KeyChoice::kPrimary, StorageService::kBlobs));
-  std::erase_if(request.head.headers, [](const auto& header) { return header.first == "Content-Length"; });
-  return to_bytes(request);  // adds the length
+  Headers headers;
+  if (!body.empty()) headers.emplace_back("x-ms-blob-type", "BlockBlob");
+  return service_bytes(StorageService::kBlobs, verb, resource, std::move(body), account, std::move(headers));
 }
 
-class BlobServer : public ::testing::Test {
+class BlobServer : public ServerWithAFurtherListener {
  protected:
   void SetUp() override {
-    bench_.open();
-    listening_.port = 0;
-    listening_.threads = 2;
+    ServerWithAFurtherListener::SetUp();
     listening_.blobs = FurtherAddress();
-    listening_.metrics = FurtherAddress();
   }
-  Server& serve(Accounts chosen = accounts()) {
-    Result<std::unique_ptr<Server>> started = Server::start(*bench_.store, std::move(chosen), listening_);
-    EXPECT_TRUE(started.ok()) << started.status().to_string();
-    if (!started.ok()) std::abort();
-    server_ = *std::move(started);
-    return *server_;
-  }
-  std::uint16_t blob_port() const {
-    const std::string url = server_->blobs_url();
-    return static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
-  }
-  static std::string told(std::uint16_t port, const std::string& bytes) {
-    HttpClient client(port);
-    EXPECT_TRUE(client.send(bytes));
-    const std::optional<HttpResponse> response = client.read();
-    return response ? outcome(*response) : "closed";
-  }
-
-  StoreBench bench_;
-  ListenOptions listening_;
-  std::unique_ptr<Server> server_;  // ends before the store
+  std::uint16_t blob_port() const { return port_in(server_->blobs_url()); }
 };
 
 TEST_F(BlobServer, ListensBesideTheTables) {
