@@ -305,6 +305,35 @@ TEST_F(IndexScan, I7_AChoiceOfTwoIndexesReadsAFewTimesWhatThePageNeeds) {
   EXPECT_LE(blocks_of(ranges), 4 * blocks_of(alone));
 }
 
+TEST_F(IndexScan, I7_AChoiceForAPartReadsTheEntriesOfThePartAlone) {
+  const TableIndex first = add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  add_index("ByB", {{{IndexSource::kProperty, "B"}}});
+  std::vector<WriteOperation> operations;
+  for (int i = 10; i < 50; ++i) {
+    Entity entity{"p", std::to_string(i)};
+    entity.set("A", std::int32_t{1}).set("B", std::int32_t{2});
+    operations.push_back({Kind::kInsert, entity, ETag()});
+  }
+  ASSERT_TRUE(write(operations).ok());
+  const format::TableId id = *Catalog::resolve_at(core_->backend().view(), orders_);
+  const ResolvedTable table{core_->backend().view(), id};
+  const Filter filter = *Filter::parse("A eq 1 and B eq 2");
+  const std::string prefix = format::encode_table(id);
+  const KeyRange within{prefix, format::end_of_prefix(prefix)};
+  const TableIndexes indexes = *Catalog::find_indexes(table.view, orders_);
+  const IndexedScan scan{table, indexes, filter, {&within, 1}, within};
+  const std::stop_token never;
+  IndexReading reading{bench_.env.clock, std::chrono::nanoseconds::max(), never};
+  IndexesAsked asked;
+  asked.part = PartOfScan{false, 6};
+  const Result<IndexOffer> offer = offer_of_indexes(scan, reading, asked);
+  ASSERT_TRUE(offer.ok() && offer->points);
+  EXPECT_EQ(offer->points->size(), 6U);
+  ASSERT_TRUE(offer->rest.has_value());
+  EXPECT_EQ(offer->rest->next, *format::encode_sort_key(id, "p", "16"));
+  EXPECT_EQ(offer->rest->index, first.id);
+}
+
 TEST_F(IndexScan, APageReadsNoEntryOfAnEarlierPage) {
   add_index("ByA", {{{IndexSource::kProperty, "A"}}});
   std::vector<WriteOperation> operations;
