@@ -60,12 +60,13 @@ TEST_F(PropertiesVerb, ChangesWhatTheLineNames) {
             "minute metrics   sums\n"
             "minute days      1\n");
   EXPECT_EQ(properties({"tables", "--log-days", "0", "--minute-metrics", "none"}).exit_code, 0);
-  EXPECT_EQ(shown("tables"), (json{{"account", "devstoreaccount1"},
-                                   {"service", "tables"},
-                                   {"logging", {{"read", false}, {"write", true}, {"delete", true}, {"retention_days", nullptr}}},
-                                   {"hour_metrics", {{"enabled", true}, {"include_apis", true}, {"retention_days", nullptr}}},
-                                   {"minute_metrics", {{"enabled", false}, {"include_apis", false}, {"retention_days", 1}}},
-                                   {"cors_rules", json::array()}}));
+  EXPECT_EQ(shown("tables"),
+            (json{{"account", "devstoreaccount1"},
+                  {"service", "tables"},
+                  {"logging", {{"read", false}, {"write", true}, {"delete", true}, {"retention_days", nullptr}}},
+                  {"hour_metrics", {{"enabled", true}, {"include_apis", true}, {"retention_days", nullptr}}},
+                  {"minute_metrics", {{"enabled", false}, {"include_apis", false}, {"retention_days", 1}}},
+                  {"cors_rules", json::array()}}));
   EXPECT_EQ(properties({"tables", "--log", "none"}).exit_code, 0);
   EXPECT_THAT(properties({"tables"}).out, HasSubstr("log              none\n"));
   EXPECT_EQ(shown("queues")["hour_metrics"]["enabled"], false) << "each service has properties of its own";
@@ -79,10 +80,11 @@ TEST_F(PropertiesVerb, AddsAndClearsCorsRules) {
   EXPECT_EQ(properties({"blobs", "--cors-origins", "*", "--cors-methods", "GET", "--cors-exposed", "ETag,x-ms-meta-*"})
                 .exit_code,
             0);
-  EXPECT_THAT(properties({"blobs"}).out,
-              HasSubstr("cors             origins https://shop.example,https://admin.example; methods GET,PUT; max-age 60; "
-                        "headers x-ms-*; exposed -\n"
-                        "cors             origins *; methods GET; max-age 0; headers -; exposed ETag,x-ms-meta-*\n"));
+  EXPECT_THAT(
+      properties({"blobs"}).out,
+      HasSubstr("cors             origins https://shop.example,https://admin.example; methods GET,PUT; max-age 60; "
+                "headers x-ms-*; exposed -\n"
+                "cors             origins *; methods GET; max-age 0; headers -; exposed ETag,x-ms-meta-*\n"));
   const json rules = shown("blobs")["cors_rules"];
   ASSERT_EQ(rules.size(), 2U);
   EXPECT_EQ(rules[1], (json{{"allowed_origins", json::array({"*"})},
@@ -90,8 +92,9 @@ TEST_F(PropertiesVerb, AddsAndClearsCorsRules) {
                             {"max_age_seconds", 0},
                             {"exposed_headers", json::array({"ETag", "x-ms-meta-*"})},
                             {"allowed_headers", json::array()}}));
-  EXPECT_EQ(properties({"blobs", "--cors-clear", "--cors-origins", "https://b.example", "--cors-methods", "PUT"}).exit_code,
-            0);
+  EXPECT_EQ(
+      properties({"blobs", "--cors-clear", "--cors-origins", "https://b.example", "--cors-methods", "PUT"}).exit_code,
+      0);
   EXPECT_EQ(shown("blobs")["cors_rules"].size(), 1U);
   EXPECT_EQ(properties({"blobs", "--cors-clear"}).exit_code, 0);
   EXPECT_EQ(shown("blobs")["cors_rules"].size(), 0U);

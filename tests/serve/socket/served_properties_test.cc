@@ -54,8 +54,9 @@ class ServedProperties : public ::testing::Test {
     const std::string address = address_of(service);
     const std::size_t port = address.find(':', address.find("//")) + 1;
     HttpClient client(static_cast<std::uint16_t>(std::stoi(address.substr(port))));
-    EXPECT_TRUE(client.send("OPTIONS /devstoreaccount1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: https://shop.example"
-                            "\r\nAccess-Control-Request-Method: GET\r\n\r\n"));
+    EXPECT_TRUE(
+        client.send("OPTIONS /devstoreaccount1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: https://shop.example"
+                    "\r\nAccess-Control-Request-Method: GET\r\n\r\n"));
     const std::optional<HttpResponse> answer = client.read();
     return answer ? answer->status : 0;
   }
@@ -69,9 +70,10 @@ TEST_F(ServedProperties, AreTheSameAsWithoutAServer) {
   for (const std::string service : {"tables", "queues", "blobs"}) {
     EXPECT_EQ(both({service}).exit_code, 0);
     EXPECT_EQ(both({service, "--log", "read,delete", "--log-days", "7"}).exit_code, 0);
-    EXPECT_EQ(both({service, "--hour-metrics", "operations", "--minute-metrics", "sums", "--minute-days", "365", "--json"})
-                  .exit_code,
-              0);
+    EXPECT_EQ(
+        both({service, "--hour-metrics", "operations", "--minute-metrics", "sums", "--minute-days", "365", "--json"})
+            .exit_code,
+        0);
     EXPECT_EQ(both({service, "--cors-origins", "https://a.example,https://b.example", "--cors-methods", "GET,PUT",
                     "--cors-max-age", "60", "--cors-headers", "x-ms-meta-a&b", "--cors-exposed", "x-ms-*"})
                   .exit_code,
@@ -92,12 +94,13 @@ TEST_F(ServedProperties, AreTheSameAsWithoutAServer) {
 TEST_F(ServedProperties, AreTheSameAtAnAddress) {
   for (const std::string service : {"tables", "queues", "blobs"}) {
     const std::string address = address_of(service);
-    EXPECT_EQ(properties_at(address, {service, "--log", "write", "--hour-metrics", "sums", "--hour-days", "2"}).exit_code,
-              0);
+    EXPECT_EQ(
+        properties_at(address, {service, "--log", "write", "--hour-metrics", "sums", "--hour-days", "2"}).exit_code, 0);
     EXPECT_EQ(properties_at(address, {service, "--cors-origins", "*", "--cors-methods", "GET"}).exit_code, 0);
     const std::string shown = properties_at(address, {service}).out;
     EXPECT_THAT(shown, HasSubstr("log              write\n")) << service;
-    EXPECT_THAT(shown, HasSubstr("cors             origins *; methods GET; max-age 0; headers -; exposed -\n")) << service;
+    EXPECT_THAT(shown, HasSubstr("cors             origins *; methods GET; max-age 0; headers -; exposed -\n"))
+        << service;
     EXPECT_EQ(shown, properties_at(server_.data(), {service}).out);
     EXPECT_EQ(properties_at(address, {service, "--json"}).out, properties_at(server_.data(), {service, "--json"}).out);
   }

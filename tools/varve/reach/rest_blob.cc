@@ -146,8 +146,8 @@ class ServedContainer final : public BlobAccess {
   }
   Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
                     const BlobConditions& conditions) override {
-    return send(with_public(with_conditions(of("access"), conditions), public_access),
-                serve::write_policies(policies)).status();
+    return send(with_public(with_conditions(of("access"), conditions), public_access), serve::write_policies(policies))
+        .status();
   }
   Result<ContainerPage> containers(const ListOptions& options) override {
     BlobParameters asked = of("containers");

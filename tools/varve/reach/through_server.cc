@@ -19,8 +19,8 @@ Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& addres
                                                        StorageService service) {
   Result<ServiceAddress> place = service_address(address, account, service);
   if (!place.ok()) return place.status();
-  Result<std::unique_ptr<Wire>> wire = Wire::to_address((*place).address, (*place).certificates,
-                                                        std::move((*place).sign), std::move((*place).judge));
+  Result<std::unique_ptr<Wire>> wire =
+      Wire::to_address((*place).address, (*place).certificates, std::move((*place).sign), std::move((*place).judge));
   if (!wire.ok()) return wire.status();
   return access_through(*std::move(wire), {(*place).path, (*place).account});
 }

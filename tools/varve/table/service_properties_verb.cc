@@ -216,10 +216,10 @@ void print_as_text(const ServiceProperties& properties, StorageService service) 
     print_property("default version", properties.default_version.empty() ? kNoProperty : properties.default_version);
   }
   for (const CorsRule& rule : properties.cors_rules) {
-    print_property("cors", "origins " + list_of_words(rule.allowed_origins) + "; methods " +
-                               list_of_words(rule.allowed_methods) + "; max-age " +
-                               std::to_string(rule.max_age_seconds) + "; headers " +
-                               list_of_words(rule.allowed_headers) + "; exposed " + list_of_words(rule.exposed_headers));
+    print_property(
+        "cors", "origins " + list_of_words(rule.allowed_origins) + "; methods " + list_of_words(rule.allowed_methods) +
+                    "; max-age " + std::to_string(rule.max_age_seconds) + "; headers " +
+                    list_of_words(rule.allowed_headers) + "; exposed " + list_of_words(rule.exposed_headers));
   }
 }
 
