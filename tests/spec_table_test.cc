@@ -91,6 +91,34 @@ TEST_F(SpecTable, ARowOfATableIsShownByTheFirstTestAfterIt) {
   EXPECT_NE(table().find("| QK-3 | Three. | **nothing yet** |\n"), std::string::npos) << table();
 }
 
+TEST_F(SpecTable, AGoalIsMeasuredByTheRowsThatAreComparedWithIt) {
+  write("spec_rules.txt", "## Things\nA-01 The first.\nG-01 goal It is fast.\nG-02 goal It is small.\n");
+  write("a_test.cc", "TEST(Things, A01_G02_Work) {}\n");
+  std::filesystem::create_directories(root_ / "bench" / "race");
+  const auto race = [this](const std::string& goals) {
+    std::ofstream(root_ / "bench" / "race" / "goals.py")
+        << "from types import SimpleNamespace as N\n\n\n"
+           "def goal(name, *of):\n    return N(name=name, measured=N(of=list(of)))\n\n\n"
+           "GOALS = ["
+        << goals << "]\n";
+  };
+  race("goal('G-01', ('part', 'puts')), goal('G-01', ('part', 'gets'), ('part', 'puts')), goal('G-03', ('part', 'x'))");
+  const Outcome lacking = run();
+  EXPECT_EQ(lacking.exit_code, 1) << "a test shows no goal";
+  EXPECT_NE(lacking.output.find("G-02 It is small.\n"), std::string::npos) << lacking.output;
+  EXPECT_EQ(lacking.output.find("G-01"), std::string::npos) << lacking.output;
+  race("goal('G-01', ('part', 'puts')), goal('G-01', ('part', 'gets'), ('part', 'puts')), goal('G-02', ('part', 'x'))");
+  EXPECT_EQ(run().exit_code, 0);
+  EXPECT_NE(table().find("## Goals"), std::string::npos) << table();
+  EXPECT_NE(table().find("| G-01 | It is fast. | `part: puts`<br>`part: gets` |\n"), std::string::npos) << table();
+  race("goal('G-01', ('part', 'puts'))");
+  EXPECT_EQ(run("--check").exit_code, 1);
+  std::filesystem::remove(root_ / "bench" / "race" / "goals.py");
+  EXPECT_EQ(run().exit_code, 1);
+  race("nonsense");
+  EXPECT_NE(run("--allow-gaps").exit_code, 0) << "goals that cannot be read are no goals that are not there";
+}
+
 TEST_F(SpecTable, ARuleWithoutATestIsListedAndEndsIt) {
   write("a_test.cc", "TEST(Things, A01_Work) {}\n// TEST(Things, A02_IsNone)\n");
   const Outcome outcome = run();

@@ -1,5 +1,6 @@
 // Goal: the blob service has the rules of other origins, the statistics and the secondary of the table service, with
-// properties of its own (BQ-01: P-01, P-04, P-10 to P-13).
+// properties of its own (BQ-01: P-01 to P-04, P-10 to P-13).
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -93,6 +94,34 @@ TEST_F(PropertiesOfBlobs, BQ01_RulesHaveTheLimitsOfTheService) {
   EXPECT_THAT(set_cors(rule(std::string(kShop), "STEAL")), HasSubstr("400 InvalidXml"));
   EXPECT_THAT(set_cors(rule(std::string(257, 'a'), "GET")), HasSubstr("400 InvalidXml"));
   EXPECT_THAT(service_.send("GET", "?restype=service&comp=properties").body, HasSubstr("https://shop4.example"));
+}
+
+TEST_F(PropertiesOfBlobs, BQ01_LoggingAndMetricsAreThoseOfBlobsAlone) {
+  const auto set = [this](const std::string& content) {
+    return service_.told("PUT", "?restype=service&comp=properties",
+                         "<StorageServiceProperties>" + content + "</StorageServiceProperties>");
+  };
+  const auto logging = [](const std::string& days) {
+    return "<Logging><Version>1.0</Version><Delete>true</Delete><Read>false</Read><Write>true</Write><RetentionPolicy>"
+           "<Enabled>true</Enabled><Days>" +
+           days + "</Days></RetentionPolicy></Logging>";
+  };
+  EXPECT_EQ(set(logging("7")), "202");
+  EXPECT_EQ(set("<HourMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true</IncludeAPIs>"
+                "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></HourMetrics>"),
+            "202");
+  EXPECT_EQ(set(logging("366")), "400 InvalidXmlDocument");
+  EXPECT_EQ(set("<Logging><Version>1.0</Version></Logging>"), "400 InvalidXmlDocument");
+  ServiceProperties expected;
+  expected.logging = {false, true, true, 7U};
+  expected.hour_metrics = {true, true, std::nullopt};
+  const Store& store = *service_.bench.store;
+  EXPECT_TRUE(*store.service_properties(kAccount, StorageService::kBlobs) == expected) << "what is left out stays";
+  EXPECT_TRUE(*store.service_properties(kAccount, StorageService::kTables) == ServiceProperties());
+  EXPECT_TRUE(*store.service_properties(kAccount, StorageService::kQueues) == ServiceProperties());
+  const std::string shown = service_.send("GET", "?restype=service&comp=properties").body;
+  EXPECT_THAT(shown, HasSubstr("<Read>false</Read><Write>true</Write><Delete>true</Delete>"));
+  EXPECT_THAT(shown, HasSubstr("<Enabled>true</Enabled><IncludeAPIs>true</IncludeAPIs>"));
 }
 
 TEST_F(PropertiesOfBlobs, BQ01_TheSecondaryReadsAndHasStatistics) {

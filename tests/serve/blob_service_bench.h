@@ -38,8 +38,9 @@ class TextPieces final : public BodySource {
 /// A service at http://127.0.0.1:10000/, in path style, with one container, photos.
 class BlobServiceBench {
  public:
-  explicit BlobServiceBench(const BlobServiceOptions& options = {}, Accounts known = accounts())
-      : photos(made(bench)),
+  explicit BlobServiceBench(const BlobServiceOptions& options = {}, Accounts known = accounts(),
+                            const StoreLimits& limits = {})
+      : photos(made(bench, limits)),
         dispatcher(
             *bench.store, std::make_shared<Keyring>(std::move(known)), [] { return kPresent; },
             [this](std::string_view, const Status& status) { failures.push_back(status); }, options) {}
@@ -121,8 +122,10 @@ class BlobServiceBench {
     return outcome(send(verb, resource, std::move(body), std::move(headers)));
   }
 
-  static Container made(StoreBench& bench) {
-    bench.open();
+  static Container made(StoreBench& bench, const StoreLimits& limits) {
+    StoreOptions options = bench.options();
+    options.limits = limits;
+    bench.open(options);
     EXPECT_TRUE(bench.store->create_account(kAccount).ok());
     return *bench.store->create_container(kAccount, "photos");
   }

@@ -203,6 +203,16 @@ TEST_F(BlobService, BA01_BA03_BA05_AppendsGoToTheEnd) {
   EXPECT_EQ(service_.told("PUT", "photos/x", "body", {{"x-ms-blob-type", "AppendBlob"}}), "400 InvalidHeaderValue");
 }
 
+TEST(BlobServiceOfALimitedStore, BA04_AppendsBeyondTheLimitAreRefused) {
+  BlobServiceBench service({}, accounts(), StoreLimits{.blob_appends_max = 2});
+  EXPECT_EQ(service.told("PUT", "photos/log", "", {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(service.told("PUT", "photos/log?comp=appendblock", "x"), "201") << i;
+  EXPECT_EQ(service.told("PUT", "photos/log?comp=appendblock", "x"), "409 BlockCountExceedsLimit");
+  const HttpResponse got = service.send("GET", "photos/log");
+  EXPECT_EQ(got.body, "xx");
+  EXPECT_EQ(header_of(got, "x-ms-blob-committed-block-count"), "2");
+}
+
 TEST_F(BlobService, BP01_BP03_BT01_BT10_PartsOfAStateAreSet) {
   const std::string etag = header_of(service_.put("a", "1", {{"x-ms-tags", "year=2026"}}), "ETag");
   EXPECT_EQ(service_.told("PUT", "photos/a?comp=metadata", "", {{"x-ms-meta-b", "2"}}), "200");

@@ -196,6 +196,38 @@ TEST(LogEntry, AL06_TheStatusSaysWhoAskedAndHowItEnded) {
   EXPECT_EQ(status(408, "", "", true), "authenticated ClientTimeoutError");
 }
 
+TEST(LogEntry, AL06_EachEndHasAFormForEachKindOfCaller) {
+  const struct {
+    std::uint16_t http;
+    const char* code;
+    const char* query;
+    const char* status;
+  } ends[] = {{304, "", "", "Success"},
+              {404, "TableNotFound", "", "ClientOtherError"},
+              {408, "", "", "ClientTimeoutError"},
+              {500, "OperationTimedOut", "timeout=1&", "ClientTimeoutError"},
+              {500, "OperationTimedOut", "", "ServerTimeoutError"},
+              {500, "InternalError", "", "ServerOtherError"},
+              {501, "NotImplemented", "", "ServerOtherError"},
+              {503, "ServerBusy", "", "ThrottlingError"},
+              {401, "NoAuthenticationInformation", "", "AuthorizationError"},
+              {403, "AuthorizationFailure", "", "AuthorizationError"}};
+  const struct {
+    Headers headers;
+    const char* signature;
+    const char* prefix;
+  } callers[] = {{{{"Authorization", "SharedKey a:b"}}, "", ""}, {{}, "sig=x", "SAS"}, {{}, "", "Anonymous"}};
+  for (const auto& end : ends) {
+    for (const auto& caller : callers) {
+      const std::string query = std::string(end.query) + caller.signature;
+      Exchange exchange("GET", account_path("Orders()") + (query.empty() ? "" : "?" + query), caller.headers);
+      exchange.response.status = end.http;
+      if (*end.code != '\0') exchange.response.with("x-ms-error-code", end.code);
+      EXPECT_EQ(exchange.fields()[kStatusField], std::string(caller.prefix) + end.status) << end.http << end.code;
+    }
+  }
+}
+
 TEST(LogEntry, AL06_EveryOperationHasATypeOfItsService) {
   std::set<std::string_view> types;
   std::vector<Headers> headers = {{}, {{"If-Match", "*"}}};

@@ -147,6 +147,24 @@ TEST_F(TableDoor, ChangesOneBatchForEachRequest) {
   }
 }
 
+TEST_F(TableDoor, ReadsOneEntityOrNothing) {
+  const auto get = [this](const Fields& keys) -> Result<Fields> {
+    const Result<HttpResponse> answer = ask("get", fields_text(keys));
+    return answer.ok() ? parse_fields(answer->body) : answer.status();
+  };
+  const Result<Fields> whole = get({{"partition", "p"}, {"row", "2"}});
+  ASSERT_TRUE(whole.ok()) << whole.status().to_string();
+  EXPECT_EQ(*entity_of(*whole), **bench_.orders.get("p", "2"));
+  const Result<Fields> selected = get({{"partition", "p"}, {"row", "2"}, {"select", "Absent"}});
+  ASSERT_TRUE(selected.ok()) << selected.status().to_string();
+  EXPECT_EQ((*entity_of(*selected)).properties().size(), 0U);
+  const Result<Fields> absent = get({{"partition", "p"}, {"row", "6"}});
+  ASSERT_TRUE(absent.ok()) << absent.status().to_string();
+  EXPECT_TRUE(absent->empty());
+  EXPECT_EQ(ask("get&table=Other", fields_text({{"partition", "p"}, {"row", "2"}})).code(), Code::kInvalidArgument)
+      << "a parameter is given twice";
+}
+
 TEST_F(TableDoor, ChangesNothingWithoutAConditionOrWithAMalformedRequest) {
   Fields everything;
   add_fields(everything, Where{});

@@ -142,6 +142,9 @@ TEST_F(BlobVerbs, ContainersHaveAccessPoliciesAndPublicAccess) {
   EXPECT_EQ(parsed(container({"policies", store_, "photos", "--json"})).size(), 2U) << "the policies stay";
   EXPECT_EQ(parsed(container({"show", store_, "photos", "--json"}))["public_access"], "none");
   EXPECT_EQ(container({"policies", store_, "photos", "--public", "all"}).exit_code, 2);
+  EXPECT_EQ(container({"create", store_, "films", "--public", "container"}).exit_code, 0);
+  EXPECT_EQ(parsed(container({"show", store_, "films", "--json"}))["public_access"], "container");
+  EXPECT_EQ(container({"create", store_, "mail", "--public", "all"}).exit_code, 2);
   EXPECT_EQ(container({"policies", store_, "photos", "--set", "a", "--permissions", "rr"}).exit_code, 1);
   EXPECT_EQ(container({"policies", store_, "photos", "--clear"}).exit_code, 0);
   EXPECT_EQ(container({"policies", store_, "photos"}).out, "");

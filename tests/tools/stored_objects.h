@@ -52,6 +52,8 @@ inline std::string shown_objects(const std::string& store) {
            {"blob", "get", store, "photos", "film"},
            {"blob", "get", store, "photos", "copy"},
            {"blob", "get", store, "photos", "short"},
+           {"get", store, "People", "p", "ann"},
+           {"get", store, "People", "p", "ann", "--json"},
            {"get", store, "People", "p", "ann", "--content", "Photo"},
        }) {
     const ProgramResult done = run_program(words);

@@ -205,13 +205,19 @@ struct Server::State {
         loops.first(), next_loop(), [this, &host](TcpListener::Accepted socket) { serve(std::move(socket), host); });
     return cannot_listen(*endpoint, listener->listen(*endpoint, true));
   }
+  void forget_properties(std::string_view account) {
+    tables.forget_properties(account);
+    queues.forget_properties(account);
+    blobs.forget_properties(account);
+  }
   /// Makes the socket in the store's directory. A server without this socket still serves its other clients.
   void listen_for_operators(const std::string& data) {
     Result<ServedPlace> made = ServedPlace::create(data);
     Status failed = made.status();
     if (made.ok()) {
       place.emplace(*std::move(made));
-      door = std::make_unique<OperatorDoor>(store, (*place).identity(), (*place).path(), front);
+      door = std::make_unique<OperatorDoor>(store, (*place).identity(), (*place).path(), front,
+                                            [this](std::string_view account) { forget_properties(account); });
       operator_host = std::make_unique<ConnectionHost>(*door, operator_limits(limits, operator_connections));
       operators = std::make_unique<LocalListener>(
           loops.first(), next_loop(), [this](LocalListener::Accepted socket) { serve_operator(std::move(socket)); });

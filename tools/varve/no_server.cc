@@ -14,7 +14,8 @@ std::unique_ptr<StoreAccess> access_through_server_of(const std::string& /*store
   return nullptr;
 }
 
-Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& /*address*/, const std::string& /*account*/) {
+Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& /*address*/, const std::string& /*account*/,
+                                                       StorageService /*service*/) {
   return Status::invalid_argument(
       "this program was built without the server's libraries; give the directory of a store");
 }

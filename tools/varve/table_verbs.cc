@@ -9,6 +9,7 @@
 #include "tools/varve/session/named_table.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/session/words.h"
+#include "tools/varve/table/service_properties_verb.h"
 #include "tools/varve/table/table_copy_verbs.h"
 #include "tools/varve/table/table_describe_verb.h"
 #include "tools/varve/table/table_drop_verb.h"
@@ -133,7 +134,7 @@ int confirm_drop(const std::string& account) {
 }
 
 void add_account_verbs(CLI::App& app, int& exit_code) {
-  CLI::App* group = add_group(app, "account", "Create, list or drop accounts");
+  CLI::App* group = add_group(app, "account", "Create, list or drop accounts, or change properties of their services");
   auto made = std::make_shared<NameWords>();
   CLI::App* create = group->add_subcommand("create", "Create an account, and the store if it is absent");
   add_account_words(*create, made->place, &add_store_words);
@@ -166,6 +167,7 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
                        [&](StoreAccess& store) { return store.drop_account(dropped->place.account); });
   });
   add_list(*group, "Print the names of accounts", exit_code, false, &list_accounts);
+  add_service_properties_verb(*group, exit_code);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ from .filters import literal
 from .indexes import Index, UnbuiltIndex, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity
 from .leases import Lease
+from .options import Limits, Resources
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
 from .store import (AggregateRow, GroupTransaction, IndexCandidate, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table,
                     TableExpiry, Transaction, repair, verify)
@@ -39,10 +40,10 @@ __all__ = [
     "BlobTail", "BlobWriter", "Block", "BlockLists", "Busy", "Cancelled", "Closed", "Conflict", "Container",
     "ContainerState", "Corruption", "CorsRule", "DateTime", "ETag", "Entity", "Exists", "Fenced", "Forbidden",
     "GroupTransaction", "Index", "IndexCandidate", "Int64", "InvalidArgument", "IoError", "LargeValue",
-    "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Logging", "Message", "Metrics", "NEVER",
-    "NoSpace", "NotFound", "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue",
-    "QueueFigures", "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "ServiceProperties",
-    "Snapshot", "Store", "StoreError", "Table", "TableExpiry", "TakenValue", "TooLarge", "TooManyFiles", "Transaction",
-    "UnbuiltIndex", "Unknown", "Unsupported", "Value", "VarveError", "WhereProgress",
+    "LargeValueReader", "LargeValueWriter", "Lease", "Limits", "Loader", "Locked", "Logging", "Message", "Metrics",
+    "NEVER", "NoSpace", "NotFound", "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed",
+    "Queue", "QueueFigures", "ReadOnly", "Receipt", "Report", "RequestError", "Resources", "Scan", "SentMessage",
+    "ServiceProperties", "Snapshot", "Store", "StoreError", "Table", "TableExpiry", "TakenValue", "TooLarge",
+    "TooManyFiles", "Transaction", "UnbuiltIndex", "Unknown", "Unsupported", "Value", "VarveError", "WhereProgress",
     "aio", "errors", "literal", "open", "repair", "verify",
 ]

@@ -21,6 +21,7 @@ from .blobs import (BlobReader, BlobState, BlobWriter, Container, _ACCESS, _chan
                     _state, _write_options as _blob_write_options)
 from .indexes import BuildProgress, Index, ShowWhere, UnbuiltIndex, WhereOptions, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
+from .options import Limits, Resources, limits_struct, number_below
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, milliseconds_of,
                      optional_text, sent_of, update_hold)
 from .streams import Bytes, bytes_of
@@ -384,6 +385,9 @@ class Scan:
             if not 1 <= fields["page_entities"] < 2**32:
                 raise InvalidArgument(f"page_entities is {fields['page_entities']}; 1 to 1000 is allowed")
             scan.page_entities_max = fields["page_entities"]
+        scan.page_bytes_max = number_below("page_bytes", fields["page_bytes"], 2**64)
+        if fields["page_time"] is not None:
+            scan.time_max_ms = milliseconds_of(fields["page_time"], "page_time", may_be_zero=False)
         return scan, keep
 
 
@@ -649,7 +653,8 @@ class Table(_Handle):
              partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
              row_prefix: Optional[str] = None, partitions: Optional[tuple[Optional[str], Optional[str]]] = None,
              select: Optional[Sequence[str]] = None, reverse: bool = False, limit: Optional[int] = None,
-             page_entities: Optional[int] = None, continuation: Optional[str] = None,
+             page_entities: Optional[int] = None, page_bytes: int = 0, page_time: Optional[Seconds] = None,
+             continuation: Optional[str] = None,
              snapshot: Optional[Snapshot] = None, order_by: str = "", order_time: Optional[Seconds] = None,
              filter_extensions: bool = True) -> Scan:
         """Returns a scan, which reads when it is iterated.
@@ -660,13 +665,15 @@ class Table(_Handle):
         `partitions` a range of partitions. `order_by`, for example ``"Price desc, Name"``, orders by up to four properties
         or keys. Then a page without an index that has the order reads the whole range, so give a `limit`.
 
-        `order_time` is the longest time of a page with an order. A page that cannot end by then raises TooLarge. Without
-        `filter_extensions`, the filter may only have the grammar of the table service.
+        A page ends after `page_entities`, after `page_bytes` (zero: no maximum) of the selected properties, or after
+        `page_time` (5 seconds if None). `order_time` is the longest time of a page with an order. A page that cannot end
+        by then raises TooLarge. Without `filter_extensions`, the filter may only have the grammar of the table service.
         """
         return Scan(self, {
             "filter": _filter_of(filter, parameters), "partition": partition,
             "rows": rows, "row_prefix": row_prefix, "partitions": partitions, "select": select, "reverse": reverse,
-            "limit": limit, "page_entities": page_entities, "continuation": continuation, "snapshot": snapshot,
+            "limit": limit, "page_entities": page_entities, "page_bytes": page_bytes, "page_time": page_time,
+            "continuation": continuation, "snapshot": snapshot,
             "order_by": order_by, "order_time": order_time, "filter_extensions": filter_extensions})
 
     def __iter__(self) -> Iterator[Entity]:
@@ -955,15 +962,21 @@ class Store:
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False,
                  durability: Optional[str] = None, write_buffer_bytes: int = 0, block_cache_bytes: int = 0,
+                 block_cache: bool = True, resources: Optional[Resources] = None, limits: Optional[Limits] = None,
+                 recreation_delay: Optional[Seconds] = None, short_pages: bool = False,
                  reader_idle_max: Optional[Seconds] = None, staged_blocks_age_max: Optional[Seconds] = None,
                  verified_reads: bool = False, read_patience: Optional[Seconds] = None,
                  local_cache: Optional[tuple[Path, int]] = None, owner_wait: Optional[Seconds] = None) -> None:
         """Opens the store in a directory, or at its address ``rados:POOL/NAME`` on Ceph.
 
         `create` makes it if it does not exist. `durability` (``"sync"`` or ``"buffered"``) is that of writes which choose
-        none; it is stored when the store is created. The two sizes are 256 MiB each if they are zero. A reader of a blob or
-        a large value that is not read for `reader_idle_max` (an hour if None) raises Closed. Staged blocks are discarded
-        `staged_blocks_age_max` (7 days if None) after the last one.
+        none; it is stored when the store is created, and so are the `limits`. The two sizes are 256 MiB each if they are
+        zero. With ``block_cache=False``, there is no cache. `resources` are memory that this store shares with others, in
+        place of these three.
+
+        The name of a dropped table or queue is blocked for the `recreation_delay`. With `short_pages`, pages end after a few
+        entities, to test clients. A reader of a blob or a large value that is not read for `reader_idle_max` (an hour if
+        None) raises Closed. Staged blocks are discarded `staged_blocks_age_max` (7 days if None) after the last one.
 
         The last four are for an address. With `verified_reads`, each read asks the cluster who owns the store. A read
         that waits longer than `read_patience` raises Busy. `local_cache` is a local directory and the size of the file
@@ -978,33 +991,36 @@ class Store:
         for name, time in (("reader_idle_max", reader_idle_max), ("staged_blocks_age_max", staged_blocks_age_max)):
             if time is not None:
                 setattr(options, name + "_ms", milliseconds_of(time, name, may_be_zero=False))
-        resources = ffi.new("varve_resources **")
-        if write_buffer_bytes or block_cache_bytes:
-            memory = _sized("varve_resource_options")
-            memory.write_buffer_bytes = write_buffer_bytes
-            memory.block_cache_bytes = block_cache_bytes
-            check(lib.varve_resources_create(memory, resources))
-            options.resources = resources[0]
+        if recreation_delay is not None:
+            options.recreation_delay_ms = milliseconds_of(recreation_delay, "recreation_delay")
+        options.short_pages = short_pages
+        if limits is not None:
+            options.limits = limits_struct(limits, keep)
+        if write_buffer_bytes or block_cache_bytes or not block_cache:
+            if resources is not None:
+                raise InvalidArgument("the sizes of memory are those of `resources`; give one of the two")
+            resources = Resources(write_buffer_bytes=write_buffer_bytes, block_cache_bytes=block_cache_bytes,
+                                  block_cache=block_cache)
+        if resources is not None:
+            options.resources = _open(resources)
         raw = os.fsencode(path)
         place = (ffi.from_buffer(raw), len(raw))
         store = ffi.new("varve_store **")
-        try:
-            if lib.varve_rados_is_address(place):
-                rados = _sized("varve_rados_options")
-                rados.verified_reads = verified_reads
-                rados.read_patience_ms = 0 if read_patience is None else milliseconds_of(read_patience, "read_patience")
-                rados.owner_wait_ms = 0 if owner_wait is None else milliseconds_of(owner_wait, "owner_wait")
-                if local_cache is not None:
-                    directory, rados.local_cache_bytes = os.fsencode(local_cache[0]), local_cache[1]
-                    keep.append(directory)
-                    rados.local_cache_directory = (ffi.from_buffer(directory), len(directory))
-                check(lib.varve_rados_store_open(place, rados, options, store))
-            elif verified_reads or (read_patience, local_cache, owner_wait) != (None, None, None):
-                raise InvalidArgument("verified_reads, read_patience, local_cache and owner_wait are for a store on Ceph")
-            else:
-                check(lib.varve_store_open(place, options, store))
-        finally:
-            lib.varve_resources_free(resources[0])
+        if lib.varve_rados_is_address(place):
+            rados = _sized("varve_rados_options")
+            rados.verified_reads = verified_reads
+            rados.read_patience_ms = 0 if read_patience is None else milliseconds_of(read_patience, "read_patience")
+            rados.owner_wait_ms = 0 if owner_wait is None else milliseconds_of(owner_wait, "owner_wait")
+            if local_cache is not None:
+                directory, rados.local_cache_bytes = os.fsencode(local_cache[0]), local_cache[1]
+                keep.append(directory)
+                rados.local_cache_directory = (ffi.from_buffer(directory), len(directory))
+            check(lib.varve_rados_store_open(place, rados, options, store))
+        elif verified_reads or (read_patience, local_cache, owner_wait) != (None, None, None):
+            raise InvalidArgument("verified_reads, read_patience, local_cache and owner_wait are for a store on Ceph")
+        else:
+            check(lib.varve_store_open(place, options, store))
+        del keep
         self._handle = store[0]
 
     def _open(self) -> Any:

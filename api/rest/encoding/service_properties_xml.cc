@@ -276,6 +276,11 @@ void write_cors_rule(pugi::xml_node& cors, const CorsRule& rule) {
   write_list(node, "AllowedHeaders", rule.allowed_headers);
 }
 
+void write_cors_rules(pugi::xml_node& root, const std::vector<CorsRule>& rules) {
+  pugi::xml_node cors = root.append_child("Cors");
+  for (const CorsRule& rule : rules) write_cors_rule(cors, rule);
+}
+
 }  // namespace
 
 Result<ServicePropertiesChange> read_service_properties(std::string_view body, bool knows_cors,
@@ -308,8 +313,7 @@ std::string write_service_properties(const ServiceProperties& properties, bool k
   write_metrics(root, "HourMetrics", properties.hour_metrics);
   if (knows_cors) {
     write_metrics(root, "MinuteMetrics", properties.minute_metrics);
-    pugi::xml_node cors = root.append_child("Cors");
-    for (const CorsRule& rule : properties.cors_rules) write_cors_rule(cors, rule);
+    write_cors_rules(root, properties.cors_rules);
   }
   if (knows_cors && service == StorageService::kBlobs) {
     if (!properties.default_version.empty()) {
@@ -320,6 +324,17 @@ std::string write_service_properties(const ServiceProperties& properties, bool k
       write_flag(node, "Enabled", false);
     }
   }
+  return xml_text(document);
+}
+
+std::string write_properties_change(const ServicePropertiesChange& change) {
+  pugi::xml_document document;
+  pugi::xml_node root = begin_xml(document, kPropertiesRoot);
+  if (change.logging) write_logging(root, *change.logging);
+  if (change.hour_metrics) write_metrics(root, "HourMetrics", *change.hour_metrics);
+  if (change.minute_metrics) write_metrics(root, "MinuteMetrics", *change.minute_metrics);
+  if (change.cors_rules) write_cors_rules(root, *change.cors_rules);
+  if (change.default_version) add_element(root, kDefaultServiceVersion, *change.default_version);
   return xml_text(document);
 }
 

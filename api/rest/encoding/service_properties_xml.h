@@ -23,5 +23,7 @@ Result<ServicePropertiesChange> read_service_properties(std::string_view body, b
                                                         StorageService service = StorageService::kTables);
 std::string write_service_properties(const ServiceProperties& properties, bool knows_cors,
                                      StorageService service = StorageService::kTables);
+/// Returns the document of a request that changes what `change` sets, and nothing else.
+std::string write_properties_change(const ServicePropertiesChange& change);
 
 }  // namespace varve::serve

@@ -18,7 +18,7 @@
 
 namespace varve::serve {
 
-/// Can be used by any thread. No other code may write service properties of this store.
+/// Can be used by any thread. Code that writes service properties of this store calls forget() before it answers.
 class CrossOrigin {
  public:
   /// The rules of one service. The store must outlive this object.

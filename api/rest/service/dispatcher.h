@@ -56,6 +56,9 @@ class Dispatcher {
   /// Replaces the accounts and keys for requests that begin later. Allocates nothing. Any thread may call it.
   void replace_keys(std::shared_ptr<Keyring> keyring) noexcept { keyring_.replace(std::move(keyring)); }
 
+  /// Discards the cached service properties of the account, because they may have changed. Any thread may call it.
+  void forget_properties(std::string_view account) { cross_origin_.forget(account); }
+
   /// Returns the answer to bytes that could not be parsed as a request.
   HttpResponse refuse(const Status& status);
 
@@ -101,8 +104,6 @@ class Dispatcher {
                                const std::string& resource);
   /// Returns whether the server knows the account now.
   bool knows_account(std::string_view account) const { return keyring_.present()->accounts.knows(account); }
-  /// Discards the cached service properties of the account.
-  void forget_properties(std::string_view account) { cross_origin_.forget(account); }
   std::stop_token stop_token() const noexcept { return stop_.get_token(); }
 
  private:

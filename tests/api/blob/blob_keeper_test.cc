@@ -216,6 +216,31 @@ TEST_F(BlobKeeping, BX11_AReaderThatIsNotUsedForAnHourLosesItsState) {
   EXPECT_EQ(said(photos.read("film")), kBlobGone);
 }
 
+TEST_F(BlobKeeping, BX11_AStoreMayKeepUnusedReadersForAnotherTime) {
+  QueueBench bench(31, OneThreadAtATime{});
+  StoreOptions options = bench.options();
+  options.reader_idle_max = 10min;
+  bench.open(options);
+  Container photos = *bench.store->create_container(kAccount, "photos");
+  Queue waiting = bench.queue("waiting");
+  const auto wait = [&] {
+    for (int i = 0; i < 3; ++i) (void)waiting.get({.wait = 61s});
+  };
+  (void)put_blob(photos, "film", uneven_bytes(200'000));
+  const Result<BlobReader> reader = photos.read("film");
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(said(photos.remove("film")), kDone);
+  std::string piece(1'000, '?');
+  for (int i = 0; i < 3; ++i) {
+    bench.pass(5min);
+    wait();
+    EXPECT_EQ(said(reader->read(0, piece)), kDone) << "each read begins a new time";
+  }
+  bench.pass(10min);
+  wait();
+  EXPECT_EQ(said(reader->read(0, piece)), (Said{Code::kClosed, ""}));
+}
+
 TEST_F(BlobKeeping, BX08_ALongListLeavesItsBlocksWhenItGoes) {
   SettledStore settled(33, left_by([](Store&, Container& photos) {
                          std::vector<BlockChoice> blocks;

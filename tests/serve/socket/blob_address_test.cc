@@ -88,6 +88,10 @@ TEST_F(BlobAddress, AnswersTheVerbsOnContainers) {
   Words set_public = set;
   set_public.insert(set_public.end(), {"--public", "blobs"});
   EXPECT_THAT(there(set_public).err, HasSubstr("PublicAccessNotPermitted")) << "the server was not told to allow it";
+  EXPECT_THAT(there({"container", "create", "films", "--public", "container"}).err,
+              HasSubstr("PublicAccessNotPermitted"));
+  EXPECT_EQ(there({"container", "create", "films", "--public", "none"}).exit_code, 0);
+  EXPECT_EQ(there({"container", "drop", "films", "--yes"}).exit_code, 0);
   EXPECT_EQ(there(set).exit_code, 0);
   EXPECT_EQ(there({"container", "policies", "photos"}).out, "a&b  rl  -  -\n");
   EXPECT_EQ(here({"container", "policies", "photos"}).out, "a&b  rl  -  -\n");

@@ -83,6 +83,9 @@ TEST_F(ServedBlobs, AreWrittenAndReadAsWithoutAServer) {
   EXPECT_EQ(both({"container", "create", "photos"}).exit_code, 1);
   EXPECT_EQ(both({"container", "create", "archive", "--json"}).exit_code, 0);
   EXPECT_EQ(both({"container", "list"}).out, "archive\nphotos\n");
+  EXPECT_EQ(both({"container", "create", "films", "--public", "blobs"}).exit_code, 0);
+  EXPECT_THAT(both({"container", "show", "films"}).out, HasSubstr("blobs\n"));
+  EXPECT_EQ(both({"container", "drop", "films", "--yes"}).exit_code, 0);
   EXPECT_EQ(both({"container", "list", "--json", "--prefix", "p"}).exit_code, 0);
   EXPECT_EQ(both({"container", "show", "photos"}).exit_code, 0);
   EXPECT_EQ(both({"container", "policies", "photos", "--set", "a&b", "--permissions", "rl", "--public", "container"})

@@ -109,9 +109,18 @@ Status answer_with(const Result<Value>& value, BlobAnswer& answer) {
 
 // -- Containers, on threads that may wait -----------------------------------------------------------------------------
 
+/// Returns the parameter `public`.
+PublicAccess public_access_in(BlobRequest& request) {
+  const std::uint32_t access = request.small_number("public", 0);
+  if (access <= static_cast<std::uint32_t>(PublicAccess::kContainer)) return static_cast<PublicAccess>(access);
+  request.fail(refused("InvalidQueryParameterValue", "public must be 0, 1 or 2"));
+  return PublicAccess::kNone;
+}
+
 Status create(Store& store, BlobRequest& request, BlobAnswer& /*answer*/) {
   ContainerOptions options;
   options.metadata = request.options().metadata;
+  options.public_access = public_access_in(request);
   if (!request.failure().ok()) return request.failure();
   if (Status named = check_container_name(request.container()); !named.ok()) return named;
   if (Status made = store.create_account(request.account()); !made.ok() && made.code() != Code::kExists) return made;
@@ -148,14 +157,11 @@ Status show_access(Container& container, BlobRequest& /*request*/, BlobAnswer& a
 
 Status set_access(Container& container, BlobRequest& request, BlobAnswer& answer) {
   const BlobConditions conditions = request.conditions();
-  const std::uint32_t access = request.small_number("public", 0);
+  const PublicAccess access = public_access_in(request);
   if (!request.failure().ok()) return request.failure();
-  if (access > static_cast<std::uint32_t>(PublicAccess::kContainer)) {
-    return refused("InvalidQueryParameterValue", "public must be 0, 1 or 2");
-  }
   const Result<std::vector<AccessPolicy>> policies = read_policies(request.body(), &Permissions::parse_for_blob);
   if (!policies.ok()) return policies.status();
-  return answer_with(container.set_access(*policies, static_cast<PublicAccess>(access), conditions), answer);
+  return answer_with(container.set_access(*policies, access, conditions), answer);
 }
 
 Status list(Container& container, BlobRequest& request, BlobAnswer& answer) {

@@ -17,7 +17,7 @@ inline constexpr std::size_t kBlobPieceBytes = std::size_t{1} << 20;
 /// Carries out `POST /_varve/blobs?verb=VERB&account=ACCOUNT&container=CONTAINER&blob=BLOB&...`. Bodies and answers are
 /// fields (blob_fields.h), unless it is said otherwise. VERB is one of:
 ///
-///   create      the body is the metadata. The account is created if it does not exist
+///   create      public (a PublicAccess); the body is the metadata. The account is created if it does not exist
 ///   drop        lease
 ///   container   returns the state of the container
 ///   policies    the answer is the XML of the container's access policies

@@ -15,6 +15,14 @@ constexpr std::uint64_t kNumberMax = std::uint64_t{1} << 50;
 
 }  // namespace
 
+std::string_view name_of_service(StorageService service) noexcept {
+  switch (service) {
+    case StorageService::kQueues: return "queues";
+    case StorageService::kBlobs: return "blobs";
+    default: return "tables";
+  }
+}
+
 std::string DoorQuery::text(std::string_view name) {
   Result<std::string> found = query_text(query_, name);
   if (found.ok()) return *std::move(found);
@@ -59,6 +67,17 @@ std::optional<Durability> DoorQuery::durability() {
   if (word == "buffered") return Durability::kBuffered;
   if (!word.empty()) failure_ = refused("InvalidQueryParameterValue", "durability must be sync or buffered");
   return std::nullopt;
+}
+
+StorageService DoorQuery::service(std::string_view name) {
+  const std::string word = text(name);
+  for (const StorageService service : {StorageService::kTables, StorageService::kQueues, StorageService::kBlobs}) {
+    if (word == name_of_service(service)) return service;
+  }
+  if (failure_.ok()) {
+    failure_ = refused("InvalidQueryParameterValue", std::string(name) + " must be tables, queues or blobs");
+  }
+  return StorageService::kTables;
 }
 
 }  // namespace varve::serve

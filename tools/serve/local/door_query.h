@@ -1,4 +1,4 @@
-// Owns: the parameters of a request of `varve queue` or `varve blob` over the local socket.
+// Owns: the parameters of a request of the program over the local socket.
 // Must never: take a malformed parameter for a missing one.
 #pragma once
 
@@ -10,9 +10,13 @@
 #include <utility>
 
 #include "varve/durability.h"
+#include "varve/service_properties.h"
 #include "varve/status.h"
 
 namespace varve::serve {
+
+/// Returns "tables", "queues" or "blobs".
+std::string_view name_of_service(StorageService service) noexcept;
 
 /// The parameters of a query. The functions return the standard value of a malformed one, and failure() is its error.
 class DoorQuery {
@@ -30,6 +34,8 @@ class DoorQuery {
   bool flag(std::string_view name);
   /// Returns the parameter `durability`: sync or buffered.
   std::optional<Durability> durability();
+  /// Returns the service that the parameter names, as name_of_service() does. A missing one is malformed.
+  StorageService service(std::string_view name);
 
   const Status& failure() const noexcept { return failure_; }
   void fail(Status failure) { failure_ = std::move(failure); }

@@ -9,11 +9,14 @@
 #include <unistd.h>
 
 #include "api/rest/encoding/json_text.h"
+#include "api/rest/encoding/service_properties_xml.h"
 #include "api/rest/protocol/operator_error.h"
 #include "api/rest/protocol/query_value.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/rest/service/call.h"
 #include "tools/serve/local/blob_door.h"
 #include "tools/serve/local/client_hold.h"
+#include "tools/serve/local/door_query.h"
 #include "tools/serve/local/queue_door.h"
 #include "tools/serve/local/store_identity.h"
 #include "tools/serve/local/table_door.h"
@@ -118,6 +121,12 @@ Task<Result<HttpResponse>> OperatorDoor::route(const HttpRequest& request, HomeT
     Result<HttpResponse> changed = co_await changing;
     co_return changed;
   }
+  if (name == "properties" && (verb == "GET" || verb == "PUT")) {
+    Task<Result<HttpResponse>> answering =
+        verb == "GET" ? show_properties(request, home) : change_properties(request, home);
+    Result<HttpResponse> answered = co_await answering;
+    co_return answered;
+  }
   if (name == "queues" && verb == "POST") {
     Task<Result<HttpResponse>> answering = answer_queue_request(store_, request, home, stop_.get_token());
     Result<HttpResponse> answered = co_await answering;
@@ -193,11 +202,42 @@ Task<Result<HttpResponse>> OperatorDoor::change_account(const HttpRequest& reque
                                                         HomeThread* home) {
   const AsyncStore store(store_);
   const bool is_new = request.head.verb == "PUT";
-  Task<Status> changing = is_new ? store.create_account(std::move(name), stop_.get_token())
-                                 : store.drop_account(std::move(name), stop_.get_token());
+  Task<Status> changing =
+      is_new ? store.create_account(name, stop_.get_token()) : store.drop_account(name, stop_.get_token());
   const Status changed = co_await at_home(home, std::move(changing));
+  changed_(name);  // a drop takes the properties of the account's services
   if (!changed.ok()) co_return changed;
   co_return json_answer(is_new ? 201 : 204, is_new ? "{}" : "");
+}
+
+Task<Result<HttpResponse>> OperatorDoor::show_properties(const HttpRequest& request, HomeThread* home) {
+  DoorQuery asked(request.head.query);
+  std::string account = asked.text("account");
+  const StorageService service = asked.service("service");
+  if (!asked.failure().ok()) co_return asked.failure();
+  Task<Result<ServiceProperties>> reading =
+      AsyncStore(store_).service_properties(std::move(account), service, stop_.get_token());
+  const Result<ServiceProperties> properties = co_await at_home(home, std::move(reading));
+  if (!properties.ok()) co_return properties.status();
+  HttpResponse response;
+  response.with("Content-Type", "application/xml").with("Cache-Control", "no-store");
+  response.body = write_service_properties(*properties, true, service);
+  co_return response;
+}
+
+Task<Result<HttpResponse>> OperatorDoor::change_properties(const HttpRequest& request, HomeThread* home) {
+  DoorQuery asked(request.head.query);
+  const std::string account = asked.text("account");
+  const StorageService service = asked.service("service");
+  if (!asked.failure().ok()) co_return asked.failure();
+  Result<ServicePropertiesChange> change = read_service_properties(request.body, true, service);
+  if (!change.ok()) co_return change.status();
+  Task<Status> setting =
+      AsyncStore(store_).set_service_properties(account, *std::move(change), service, stop_.get_token());
+  const Status set = co_await at_home(home, std::move(setting));
+  changed_(account);
+  if (!set.ok()) co_return set;
+  co_return carried_out_answer([] { return json_answer(200, "{}"); });
 }
 
 }  // namespace varve::serve

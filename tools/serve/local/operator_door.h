@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -23,16 +24,26 @@ namespace varve::serve {
 ///   GET    /_varve/accounts           a page of the names of accounts (?prefix=&continuation=)
 ///   PUT    /_varve/accounts/NAME      creates an account
 ///   DELETE /_varve/accounts/NAME      drops an account with all its tables, queues and containers
+///   GET    /_varve/properties         the XML of the properties of a service (?account=&service=tables|queues|blobs)
+///   PUT    /_varve/properties         changes the properties that the XML of the body has
 ///   POST   /_varve/queues             carries out a verb on queues (queue_door.h)
 ///   POST   /_varve/blobs              carries out a verb on containers and blobs (blob_door.h)
 ///   POST   /_varve/values             carries out a verb on large values (value_door.h)
 ///   POST   /_varve/tables             carries out a verb on tables that the table service lacks (table_door.h)
 class OperatorDoor final : public RequestHandler {
  public:
+  /// Called with an account whose service properties may have changed. Any thread may call it.
+  using PropertiesChanged = std::function<void(std::string_view account)>;
+
   /// Store and `others` must outlive the door. `identity` is that of the store (store_identity.h), and checkpoints lie in
   /// `directory`. `others` handles the requests of the table service.
-  OperatorDoor(Store& store, std::string identity, std::string directory, RequestHandler& others)
-      : store_(store), identity_(std::move(identity)), directory_(std::move(directory)), others_(others) {}
+  OperatorDoor(Store& store, std::string identity, std::string directory, RequestHandler& others,
+               PropertiesChanged changed)
+      : store_(store),
+        identity_(std::move(identity)),
+        directory_(std::move(directory)),
+        others_(others),
+        changed_(std::move(changed)) {}
 
   Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
@@ -45,12 +56,15 @@ class OperatorDoor final : public RequestHandler {
   Task<Result<HttpResponse>> make_checkpoint(const HttpRequest& request, HomeThread* home);
   Task<Result<HttpResponse>> list_accounts(const HttpRequest& request, HomeThread* home);
   Task<Result<HttpResponse>> change_account(const HttpRequest& request, std::string name, HomeThread* home);
+  Task<Result<HttpResponse>> show_properties(const HttpRequest& request, HomeThread* home);
+  Task<Result<HttpResponse>> change_properties(const HttpRequest& request, HomeThread* home);
   HttpResponse describe() const;
 
   Store& store_;
   const std::string identity_;
   const std::string directory_;
   RequestHandler& others_;
+  const PropertiesChanged changed_;
   std::atomic<std::uint64_t> checkpoints_{0};
   std::stop_source stop_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +66,21 @@ Status set_expiry(Store& store, TableRequest& request, Fields& /*answer*/) {
   const Result<TableOptions> options = table_options_of(request.body());
   if (!options.ok()) return options.status();
   return store.set_table_expiry(request.account(), request.table(), options->expiry);
+}
+
+Status get_entity(Store& store, TableRequest& request, Fields& answer) {
+  const Result<Entity> asked = entity_of(request.body());
+  if (!asked.ok()) return asked.status();
+  ReadOptions options;
+  for (const auto& [name, value] : request.body()) {
+    if (name == "select") options.select.push_back(value);
+  }
+  const Result<Table> table = store.open_table(request.account(), request.table());
+  if (!table.ok()) return table.status();
+  const Result<std::optional<Entity>> entity = table->get(asked->partition_key(), asked->row_key(), options);
+  if (!entity.ok()) return entity.status();
+  if (*entity) add_fields(answer, **entity);
+  return Status();
 }
 
 Status write_entity(Store& store, TableRequest& request, Fields& answer) {
@@ -148,10 +164,11 @@ struct TableVerb {
   Status (*carry_out)(Store& store, TableRequest& request, Fields& answer);
 };
 
-constexpr std::array<TableVerb, 7> kTableVerbs = {{{"create", &make_table},
+constexpr std::array<TableVerb, 8> kTableVerbs = {{{"create", &make_table},
                                                    {"delete", &delete_batch},
                                                    {"expire", &set_expiry},
                                                    {"expiry", &show_expiry},
+                                                   {"get", &get_entity},
                                                    {"patch", &patch_entity},
                                                    {"update", &update_batch},
                                                    {"write", &write_entity}}};

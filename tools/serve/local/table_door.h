@@ -1,5 +1,5 @@
-// Owns: the requests of operators on tables for which the table service has none: one route, whose parameters name the verb
-// and the table.
+// Owns: the requests of operators on tables that the table service lacks, or answers with less: one route, whose parameters
+// name the verb and the table.
 // Must never: go on with a change by filter after the answer. Each request changes one batch.
 #pragma once
 
@@ -17,6 +17,8 @@ namespace varve::serve {
 ///   create    creates the table with the options of the body.
 ///   expiry    returns the rule by which entities of the table end, as options.
 ///   expire    sets the rule that the options of the body have, or none.
+///   get       returns the entity with the keys `partition` and `row` of the body, or nothing. Fields `select` name its
+///             properties. Unlike the table service, it returns large values as such.
 ///   write     carries out the write of the body. Returns the field `etag`, unless it was a delete. durability.
 ///   patch     carries out the patch of the body. Returns the entity. durability.
 ///   delete    deletes the first batch of the entities that the body chooses. The field `continuation` of the body is the

@@ -45,6 +45,19 @@ int finish_container_change(BlobAccess& access, const ContainerWords& words, con
   return kSuccess;
 }
 
+/// Adds --public.
+void add_public_word(CLI::App& verb, std::string& word) {
+  verb.add_option("--public", word, "The reads that need no key if the server allows them: none, blobs or container")
+      ->check(CLI::IsMember({"none", "blobs", "container"}));
+}
+
+/// Returns what the word of --public names, or `standard` without the word.
+PublicAccess public_access_of(const std::string& word, PublicAccess standard) noexcept {
+  if (word == "none") return PublicAccess::kNone;
+  if (word == "blobs") return PublicAccess::kBlobs;
+  return word == "container" ? PublicAccess::kContainer : standard;
+}
+
 int create_container(const ContainerWords& words) {
   Result<std::vector<MetadataPair>> metadata = parse_blob_metadata(words.metadata);
   if (!metadata.ok()) return fail(metadata.status());
@@ -53,6 +66,7 @@ int create_container(const ContainerWords& words) {
   if (!access.ok()) return fail(access.status());
   ContainerOptions options;
   options.metadata = *std::move(metadata);
+  options.public_access = public_access_of(words.public_access, options.public_access);
   if (Status made = (*access)->create(options); !made.ok()) return fail(made);
   return finish_container_change(**access, words, "created");
 }
@@ -107,11 +121,7 @@ Status change_access(BlobAccess& access, const ContainerWords& words, const Blob
   const Result<std::vector<AccessPolicy>> changed =
       changed_policies(*std::move(present), words.policies, &Permissions::parse_for_blob);
   if (!changed.ok()) return changed.status();
-  PublicAccess public_access = container->public_access;
-  if (words.public_access == "none") public_access = PublicAccess::kNone;
-  if (words.public_access == "blobs") public_access = PublicAccess::kBlobs;
-  if (words.public_access == "container") public_access = PublicAccess::kContainer;
-  return access.set_access(*changed, public_access, conditions);
+  return access.set_access(*changed, public_access_of(words.public_access, container->public_access), conditions);
 }
 
 int container_policies(const ContainerWords& words) {
@@ -170,11 +180,13 @@ void add_container_create(CLI::App& group, int& exit_code) {
       add_container_verb(group, "create", "Create an empty container, and the store and the account if they are absent",
                          "Examples\n"
                          "  varve container create ./shop films\n"
-                         "  varve container create ./shop films --metadata Owner=Ann --json",
+                         "  varve container create ./shop films --metadata Owner=Ann --json\n"
+                         "  varve container create ./shop films --public blobs",
                          words, &create_container, exit_code);
   verb->add_option("--metadata", words->metadata, "Metadata of the container as NAME=VALUE; may be repeated")
       ->expected(1)
       ->take_all();
+  add_public_word(*verb, words->public_access);
   add_json_words(*verb, words->json, "Print JSON");
 }
 
@@ -212,9 +224,7 @@ void add_container_policies(CLI::App& group, int& exit_code) {
       "  varve container policies ./shop photos --clear",
       words, &container_policies, exit_code);
   add_policy_words(*verb, words->policies, "racwdlt: read, add, create, write, delete, list, tags");
-  verb->add_option("--public", words->public_access,
-                   "The reads that need no key if the server allows them: none, blobs or container")
-      ->check(CLI::IsMember({"none", "blobs", "container"}));
+  add_public_word(*verb, words->public_access);
   add_lease_word(*verb, words->lease, "container");
   add_json_words(*verb, words->json, "Print JSON");
 }

@@ -78,6 +78,13 @@ class LocalStore final : public StoreAccess {
   Result<std::optional<TableExpiry>> table_expiry(const std::string& account, const std::string& table) override {
     return store_->table_expiry(account, table);
   }
+  Result<ServiceProperties> service_properties(const std::string& account, StorageService service) override {
+    return store_->service_properties(account, service);
+  }
+  Status set_service_properties(const std::string& account, StorageService service,
+                                const ServicePropertiesChange& change) override {
+    return store_->set_service_properties(account, change, service);
+  }
   Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
     return store_->list_tables(account, options);
   }

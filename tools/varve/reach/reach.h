@@ -42,8 +42,10 @@ bool have_same_host(std::string_view one, std::string_view other) noexcept;
 
 /// Returns the access through the server that has the store open, or null.
 std::unique_ptr<StoreAccess> access_through_server_of(const std::string& store);
-/// Returns the access to an account at an address. Errors: those of the address and of its key.
-Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& address, const std::string& account);
+/// Returns the access to an account at an address of this service. With another service than that of tables, only the
+/// properties of the service can be reached. Errors: those of the address and of its key.
+Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& address, const std::string& account,
+                                                       StorageService service = StorageService::kTables);
 /// Returns a checkpoint by the server that has the store open: its path and an object that keeps it. Both are empty if
 /// there is no such server.
 struct ServedCheckpoint {

@@ -10,10 +10,12 @@
 #include "api/model/metrics_tables.h"
 #include "api/model/service_error.h"
 #include "api/rest/encoding/policy_xml.h"
+#include "api/rest/encoding/service_properties_xml.h"
 #include "api/rest/protocol/target.h"
 #include "api/rest/service/accounts.h"
 #include "api/security/http_date.h"
 #include "api/security/query_fields.h"
+#include "tools/serve/local/door_query.h"
 #include "tools/varve/reach/rest_answer.h"
 #include "tools/varve/reach/rest_table.h"
 #include "varve/names.h"
@@ -26,6 +28,7 @@ using serve::HttpResponse;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kAccounts = "/_varve/accounts";
+constexpr std::string_view kProperties = "/_varve/properties";
 /// Between two questions for the state of a build.
 constexpr std::chrono::milliseconds kPollMin{50};
 constexpr std::chrono::milliseconds kPollMax{1000};
@@ -150,6 +153,22 @@ class RestStore final : public StoreAccess {
     return send(std::move(request));
   }
 
+  Result<ServiceProperties> service_properties(const std::string& account, StorageService service) override {
+    if (Status named = check_account(account); !named.ok()) return named;
+    const Result<HttpResponse> response = wire_->send(service_request("GET", properties_target(account, service)));
+    if (!response.ok()) return response.status();
+    if (Status status = status_of(*response); !status.ok()) return status;
+    return properties_of_answer(*response, service);
+  }
+  Status set_service_properties(const std::string& account, StorageService service,
+                                const ServicePropertiesChange& change) override {
+    if (Status named = check_account(account); !named.ok()) return named;
+    HttpRequest request =
+        service_request("PUT", properties_target(account, service), serve::write_properties_change(change));
+    request.head.headers.emplace_back("Content-Type", "application/xml");
+    return send(std::move(request));
+  }
+
   Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
     if (Status named = check_account(account); !named.ok()) return named;
     std::string query;
@@ -225,6 +244,13 @@ class RestStore final : public StoreAccess {
   }
   std::string policies_target(const std::string& account, const std::string& table) const {
     return root_of(account) + "/" + table + "?comp=acl";
+  }
+  std::string properties_target(const std::string& account, StorageService service) const {
+    if (!is_operator()) return root_of(account) + "/?restype=service&comp=properties";
+    std::string query;
+    security::append_field(query, "account", account);
+    security::append_field(query, "service", serve::name_of_service(service));
+    return std::string(kProperties) + "?" + query;
   }
   static std::string index_body(const IndexDefinition& definition) {
     std::string components;

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
+#include "api/rest/encoding/service_properties_xml.h"
+#include "api/rest/encoding/xml_elements.h"
 #include "api/rest/protocol/operator_error.h"
 #include "tools/varve/rows/json_row.h"
 
@@ -143,6 +145,12 @@ std::optional<ServedIndex> index_of_json(const Json& json) {
   return index;
 }
 
+/// Returns whether a service of Varve has the property of this element.
+bool has_property(StorageService service, std::string_view element) noexcept {
+  if (element == "DefaultServiceVersion") return service == StorageService::kBlobs;
+  return element == "Logging" || element == "HourMetrics" || element == "MinuteMetrics" || element == "Cors";
+}
+
 std::string_view line_of(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -214,6 +222,26 @@ Result<std::vector<ServedIndex>> indexes_of_answer(const HttpResponse& response)
     indexes.push_back(*std::move(index));
   }
   return indexes;
+}
+
+Result<ServiceProperties> properties_of_answer(const HttpResponse& response, StorageService service) {
+  pugi::xml_document document;
+  if (!document.load_buffer(response.body.data(), response.body.size())) return malformed("it is no XML");
+  pugi::xml_node root = document.child("StorageServiceProperties");
+  for (pugi::xml_node node = root.first_child(); node;) {
+    const pugi::xml_node next = node.next_sibling();
+    if (!has_property(service, node.name())) root.remove_child(node);
+    node = next;
+  }
+  Result<ServicePropertiesChange> read = serve::read_service_properties(serve::xml_text(document), true, service);
+  if (!read.ok()) return malformed(read.status().message());
+  ServiceProperties properties;
+  if (read->logging) properties.logging = *read->logging;
+  if (read->hour_metrics) properties.hour_metrics = *read->hour_metrics;
+  if (read->minute_metrics) properties.minute_metrics = *read->minute_metrics;
+  if (read->cors_rules) properties.cors_rules = *std::move(read->cors_rules);
+  if (read->default_version) properties.default_version = *std::move(read->default_version);
+  return properties;
 }
 
 Result<std::vector<HttpResponse>> parts_of_answer(const HttpResponse& response) {

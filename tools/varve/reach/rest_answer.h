@@ -34,6 +34,8 @@ struct ServedIndex {
 };
 /// Returns the indexes of a table.
 Result<std::vector<ServedIndex>> indexes_of_answer(const serve::HttpResponse& response);
+/// Returns the properties of a service. Properties that Varve lacks are left out.
+Result<ServiceProperties> properties_of_answer(const serve::HttpResponse& response, StorageService service);
 /// Returns the answers inside the answer to a batch.
 Result<std::vector<serve::HttpResponse>> parts_of_answer(const serve::HttpResponse& response);
 

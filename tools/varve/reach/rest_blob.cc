@@ -133,7 +133,7 @@ class ServedContainer final : public BlobAccess {
   Status create(const ContainerOptions& options) override {
     BlobWriteOptions given;
     given.metadata = options.metadata;
-    return send(of("create"), body_with(given)).status();
+    return send(with_public(of("create"), options.public_access), body_with(given)).status();
   }
   Status drop(const BlobConditions& conditions) override {
     return send(with_conditions(of("drop"), conditions)).status();
@@ -146,9 +146,8 @@ class ServedContainer final : public BlobAccess {
   }
   Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
                     const BlobConditions& conditions) override {
-    BlobParameters asked = with_conditions(of("access"), conditions);
-    asked.with("public", std::to_string(static_cast<int>(public_access)));
-    return send(asked, serve::write_policies(policies)).status();
+    return send(with_public(with_conditions(of("access"), conditions), public_access), serve::write_policies(policies))
+        .status();
   }
   Result<ContainerPage> containers(const ListOptions& options) override {
     BlobParameters asked = of("containers");
@@ -218,6 +217,9 @@ class ServedContainer final : public BlobAccess {
   BlobParameters of(const std::string& verb, const std::string& blob = {}) const {
     BlobParameters parameters;
     return parameters.with("verb", verb).with("account", account_).with("container", name_).with("blob", blob);
+  }
+  static BlobParameters with_public(BlobParameters asked, PublicAccess access) {
+    return asked.with("public", std::to_string(static_cast<int>(access)));
   }
   static BlobParameters with_conditions(BlobParameters asked, const BlobConditions& conditions) {
     if (conditions.if_match) asked.with("if_match", conditions.if_match->to_string());

@@ -40,6 +40,20 @@ Status TableDoor::set_expiry(const std::optional<TableExpiry>& expiry) const {
   return send(of("expire", {}), body).status();
 }
 
+Result<std::optional<Entity>> TableDoor::get(const std::string& partition_key, const std::string& row_key,
+                                             const ReadOptions& options) const {
+  Fields body{{"partition", partition_key}, {"row", row_key}};
+  for (const std::string& name : options.select) body.emplace_back("select", name);
+  const Result<Fields> fields = send(of("get", {}), body);
+  // A wire cannot know that this POST changes nothing.
+  if (fields.code() == Code::kUnknown) return Status::io_error("the server gave no whole answer");
+  if (!fields.ok()) return fields.status();
+  if (fields->empty()) return std::optional<Entity>();
+  Result<Entity> entity = serve::entity_of(*fields);
+  if (!entity.ok()) return Status::io_error("the answer of the server is no entity");
+  return std::optional<Entity>(*std::move(entity));
+}
+
 Result<ETag> TableDoor::write(const WriteOperation& operation, const WriteOptions& options) const {
   Fields body;
   serve::add_fields(body, operation);

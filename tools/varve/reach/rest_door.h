@@ -1,5 +1,5 @@
-// Owns: the verbs of a table for which the table service has no request, at the operator's door of the server that has the
-// store open (tools/serve/local/table_door.h).
+// Owns: the verbs of a table that the table service lacks, or answers with less, at the operator's door of the server that
+// has the store open (tools/serve/local/table_door.h).
 // Must never: repeat a change, or let the server go on after a stop.
 #pragma once
 
@@ -27,6 +27,9 @@ class TableDoor {
   Status create(const TableOptions& options) const;
   Result<std::optional<TableExpiry>> expiry() const;
   Status set_expiry(const std::optional<TableExpiry>& expiry) const;
+  /// Uses only the selection of the options.
+  Result<std::optional<Entity>> get(const std::string& partition_key, const std::string& row_key,
+                                    const ReadOptions& options) const;
   Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) const;
   /// Without an ETag, the patch may insert the entity.
   Result<Entity> patch(const Patch& patch, std::optional<ETag> if_match, const WriteOptions& options) const;

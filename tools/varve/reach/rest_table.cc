@@ -82,6 +82,7 @@ class RestTable final : public TableAccess {
 
   Result<std::optional<Entity>> get(const std::string& partition_key, const std::string& row_key,
                                     const ReadOptions& options) const override {
+    if (door_) return door_->get(partition_key, row_key, options);
     Scan scan;
     scan.read = options;
     std::string target = target_of(partition_key, row_key);

@@ -60,6 +60,10 @@ class StoreAccess {
   virtual Result<std::vector<AccessPolicy>> access_policies(const std::string& account, const std::string& table) = 0;
   virtual Status set_access_policies(const std::string& account, const std::string& table,
                                      const std::vector<AccessPolicy>& policies) = 0;
+  /// At an address, the access must have been reached for the same service.
+  virtual Result<ServiceProperties> service_properties(const std::string& account, StorageService service) = 0;
+  virtual Status set_service_properties(const std::string& account, StorageService service,
+                                        const ServicePropertiesChange& change) = 0;
   virtual Result<TablePage> list_tables(const std::string& account, const ListOptions& options) = 0;
   virtual Status create_account(const std::string& account) = 0;
   virtual Status drop_account(const std::string& account) = 0;

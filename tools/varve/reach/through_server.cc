@@ -15,13 +15,14 @@ std::unique_ptr<StoreAccess> access_through_server_of(const std::string& store) 
   return wire == nullptr ? nullptr : access_through(std::move(wire), RestPlace());
 }
 
-Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& address, const std::string& account) {
-  Result<ServiceAddress> service = service_address(address, account);
-  if (!service.ok()) return service.status();
-  Result<std::unique_ptr<Wire>> wire = Wire::to_address((*service).address, (*service).certificates,
-                                                        std::move((*service).sign), std::move((*service).judge));
+Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& address, const std::string& account,
+                                                       StorageService service) {
+  Result<ServiceAddress> place = service_address(address, account, service);
+  if (!place.ok()) return place.status();
+  Result<std::unique_ptr<Wire>> wire =
+      Wire::to_address((*place).address, (*place).certificates, std::move((*place).sign), std::move((*place).judge));
   if (!wire.ok()) return wire.status();
-  return access_through(*std::move(wire), {(*service).path, (*service).account});
+  return access_through(*std::move(wire), {(*place).path, (*place).account});
 }
 
 Result<ServedCheckpoint> checkpoint_by_server_of(const std::string& store) {

@@ -123,6 +123,11 @@ struct BlobPlaceAt {
   }
 };
 
+void add_public_access(serve::Headers& headers, PublicAccess access) {
+  if (access == PublicAccess::kBlobs) headers.emplace_back("x-ms-blob-public-access", "blob");
+  if (access == PublicAccess::kContainer) headers.emplace_back("x-ms-blob-public-access", "container");
+}
+
 /// A content that becomes a blob: in one request if it is short, else as blocks.
 class ServiceSink final : public BlobSink {
  public:
@@ -234,6 +239,7 @@ class ServiceContainer final : public BlobAccess {
   Status create(const ContainerOptions& options) override {
     serve::Headers headers;
     add_metadata_headers(headers, options.metadata);
+    add_public_access(headers, options.public_access);
     return wire_->send("PUT", of_container(), std::move(headers)).status();
   }
   Status drop(const BlobConditions& conditions) override {
@@ -253,8 +259,7 @@ class ServiceContainer final : public BlobAccess {
   Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
                     const BlobConditions& conditions) override {
     serve::Headers headers{{"Content-Type", "application/xml"}};
-    if (public_access == PublicAccess::kBlobs) headers.emplace_back("x-ms-blob-public-access", "blob");
-    if (public_access == PublicAccess::kContainer) headers.emplace_back("x-ms-blob-public-access", "container");
+    add_public_access(headers, public_access);
     add_condition_headers(headers, conditions);
     return wire_->send("PUT", of_container() + "&comp=acl", std::move(headers), serve::write_policies(policies))
         .status();
