@@ -150,12 +150,21 @@ bool CommitQueue::gathers(const CommitGroup& group) const noexcept {
          group.batch_bytes < kGatheredBytesMax && &group == waiting_.back();
 }
 
+/// Returns whether the oldest group may have the lead. In a poisoned queue it waits for no write: the failed one, and
+/// those after it, count as in flight for good, and the group is refused before it writes.
+bool CommitQueue::may_begin(const CommitGroup& group) noexcept {
+  if (gathers(group)) return false;
+  if (!poisoned_.ok() || wal_.writes_in_flight() < depth_.limit()) return true;
+  depth_.note_held();
+  return false;
+}
+
 /// Grants the lead and returns the group that gets it; null if none does. The caller then releases the mutex and calls
 /// begin_lead(), since the leader's first step takes the mutex. The caller is a user of the group until then, because a
 /// joiner may take the lead meanwhile and end the group.
 CommitGroup* CommitQueue::grant_lead() noexcept {
   if (lead_taken_ || waiting_.empty()) return nullptr;
-  if (wal_.tracker().in_flight() >= kLogWritesInFlightMax || gathers(*waiting_.front())) return nullptr;
+  if (!may_begin(*waiting_.front())) return nullptr;
   lead_taken_ = true;
   CommitGroup* const group = waiting_.front();  // It stays in the queue, open to more members, until its leader begins.
   group->has_lead = true;
@@ -424,6 +433,8 @@ void CommitQueue::publish() noexcept {
   CommitGroup* next = nullptr;
   {
     const io::MutexGuard guard(mutex_);
+    std::uint64_t durable_bytes = 0;
+    bool has_durable = false;
     while (!flight_.empty() && flight_.front()->unfinished.load(std::memory_order_acquire) == 0) {
       CommitGroup& group = *flight_.front();
       if (must_fail(group)) {
@@ -434,9 +445,14 @@ void CommitQueue::publish() noexcept {
         break;
       }
       flight_.pop_front();
-      if (group.needs_durable) commits_in_flight_ -= group.batch_count;
+      if (group.needs_durable) {
+        commits_in_flight_ -= group.batch_count;
+        durable_bytes += group.batch_bytes;
+        has_durable = true;
+      }
       finished.push_back(&group);
     }
+    if (has_durable) note_durable(durable_bytes);
     if (awaiting_ > 0 || closed_) changed_.notify_all();
     next = grant_lead();
   }
@@ -465,6 +481,12 @@ void CommitQueue::publish_group(CommitGroup& group) noexcept {
   add_to(figures_.commits, commits);
   add_to(figures_.refused, refused);
   add_to(figures_.batch_bytes, batch_bytes);
+}
+
+/// Reports the end of groups that waited for the device to the choice of the depth.
+void CommitQueue::note_durable(std::uint64_t bytes) noexcept {
+  const bool has_more = commits_in_flight_ > 0 || lead_taken_ || !waiting_.empty();
+  depth_.note_end(bytes, has_more, depth_.is_trying() ? env_.clock.monotonic() : WriteDepth::Time());
 }
 
 void CommitQueue::fail_group(CommitGroup& group) noexcept {
