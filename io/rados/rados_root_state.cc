@@ -64,7 +64,8 @@ Result<std::shared_ptr<RadosRoot>> RadosRoot::find(std::shared_ptr<RadosProcess>
 Status RadosRoot::root_lost(const FailedCall& call) const {
   is_root_lost_.store(true, std::memory_order_release);
   return call_error(Code::kCorruption, call,
-                    {"the cluster has lost the object ", root_object(name_), ", or the store was removed"});
+                    {"the cluster has lost the object ", root_object(name_),
+                     ", or the store was removed; export its data before this process ends"});
 }
 
 bool RadosRoot::is_named(std::string_view object) {
