@@ -10,6 +10,8 @@ namespace varve::io {
 
 namespace {
 
+constexpr const char* kInstall = "on Debian and Ubuntu: apt install librados2; on Fedora: dnf install librados2";
+
 /// Finds functions one after the other, and remembers the first that is missing.
 class Finder {
  public:
@@ -87,7 +89,8 @@ Result<LibradosCalls> load_librados(const char* file) {
     const char* const reason = ::dlerror();
     return Status::unsupported("a store on Ceph needs Ceph's client library, which could not be loaded (" +
                                std::string(reason == nullptr ? file : reason) +
-                               "); install it: the package is librados2 on Debian, Ubuntu and Fedora");
+                               "); install it: the package is librados2 on Debian, Ubuntu and Fedora")
+        .with_hint(kInstall);
   }
   Finder finder(library);
   LibradosCalls calls{};
@@ -96,7 +99,8 @@ Result<LibradosCalls> load_librados(const char* file) {
   // The library stays loaded: its threads may run until the process ends.
   if (finder.missing() == nullptr) return calls;
   return Status::unsupported("the client library of Ceph here, " + std::string(file) + ", has no function " +
-                             finder.missing() + "; install that of Ceph 16 or later");
+                             finder.missing() + "; install that of Ceph 16 or later")
+      .with_hint(kInstall);
 }
 
 }  // namespace varve::io

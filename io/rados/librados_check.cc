@@ -24,7 +24,8 @@ constexpr std::uint64_t kObjectBytesNeeded = std::uint64_t{64} << 20;
 Status unfit(std::string_view pool, std::string_view what) {
   std::string text("the pool ");
   text.append(pool).append(" cannot hold a store: ").append(what);
-  return Status::unsupported(text);
+  return Status::unsupported(text).with_hint(
+      "a pool that can: ceph osd pool create NAME replicated, and ceph osd pool set NAME min_size 2");
 }
 
 /// Returns the number after "NAME": in a JSON text.

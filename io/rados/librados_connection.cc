@@ -118,6 +118,7 @@ Result<std::shared_ptr<PoolContext>> LibradosConnection::make_handle() const {
   if (const int made = calls_.ioctx_create(cluster_, pool_.c_str(), &context); made < 0) {
     if (made == -ENOENT) {
       return Status::not_found("the cluster has no pool " + pool_)
+          .with_service_error("PoolNotFound")  // An absent store has no such name, and is often made.
           .with_hint("make it: ceph osd pool create " + pool_ + " replicated");
     }
     return os_error(-made, {"open", "the pool " + pool_});

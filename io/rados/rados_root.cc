@@ -107,6 +107,7 @@ Status RadosRoot::confirm() {
 /// Gives the change its epoch. One of a file has the epoch in which the file was made.
 Status RadosRoot::begin(ObjectChange& change, const FailedCall& call) const {
   if (Status owned = check(call); !owned.ok()) return owned;
+  if (is_root_lost_.load(std::memory_order_acquire)) return root_lost(call);
   const std::uint64_t now = epoch();
   if (change.epoch != 0 && change.epoch != now) return fenced(call);
   change.epoch = now;

@@ -44,7 +44,7 @@ class RadosRoot {
  public:
   /// Makes the root of a new, empty store. A root that exists is a success.
   static Status make(RadosProcess& process, std::string_view path, std::string_view name);
-  /// Errors: ENOENT.
+  /// Errors: ENOENT; kFenced (this client is blocklisted), kUnsupported.
   static Result<std::shared_ptr<RadosRoot>> find(std::shared_ptr<RadosProcess> process, std::string_view path,
                                                  std::string_view name);
   /// Only find() calls it.
@@ -81,7 +81,8 @@ class RadosRoot {
 
   /// Makes one change of an object of this store under the epoch. If the change has an epoch, it must be this one: a file of
   /// an earlier ownership by this handle takes nothing more. Errors: kFenced; EEXIST, if the object was to be
-  /// absent and is not one that a repeated change made; kCorruption (the cluster has lost the object); kIoError.
+  /// absent and is not one that a repeated change made; kCorruption (the cluster has lost the object, or the root, as this
+  /// handle has noticed); kIoError.
   Status change(ObjectChange change, const FailedCall& call);
   /// A change of an object that was sent. It has no answer to wait for if it was made at once.
   struct Sent {
@@ -157,6 +158,7 @@ class RadosRoot {
   void enter(FileMap& named) noexcept VARVE_REQUIRES(mutex_);
   /// Returns whether a file of the known directory has the object.
   bool is_named(std::string_view object);
+  /// Refuses every later change of an object. Returns kCorruption.
   Status root_lost(const FailedCall& call) const;
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
   /// Takes bytes of a ballast that was given up, for a new object.
@@ -177,6 +179,7 @@ class RadosRoot {
   const std::string store_;
   std::atomic<std::uint64_t> epoch_{0};
   mutable std::atomic<bool> is_fenced_{false};
+  mutable std::atomic<bool> is_root_lost_{false};
   std::atomic<bool> may_answer_{false};
   std::atomic<std::uint64_t> next_number_{1};
 

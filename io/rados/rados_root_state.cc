@@ -16,12 +16,22 @@ Status object_lost(std::string_view object, const FailedCall& call) {
   return call_error(Code::kCorruption, call, {"the cluster has lost the object ", object});
 }
 
+/// Returns the status of a call of Store::open().
+Status failed_opening(ObjectAnswer answer, const FailedCall& call) {
+  if (answer != ESHUTDOWN) return os_error(answer, call);
+  return call_error(Code::kFenced, call,
+                    {"the cluster refuses this connection, because another process has taken a store over from it; "
+                     "open another connection"});
+}
+
 }  // namespace
 
 Status RadosRoot::check_root(std::string_view name, std::string_view path, const ObjectLook& root) {
   const auto format = root.attributes.find("format");
   if (format == root.attributes.end()) {
-    return Status::unsupported("the object " + root_object(name) + " is no root of a store").in_file(path);
+    return Status::unsupported("the object " + root_object(name) + " is no root of a store")
+        .in_file(path)
+        .with_hint("give the store another name");
   }
   if (format->second == kRootFormat) return Status();
   return Status::unsupported("the root has format " + format->second + ", and this build knows format " + kRootFormat +
@@ -37,23 +47,25 @@ Status RadosRoot::make(RadosProcess& process, std::string_view path, std::string
   const ObjectAnswer made = process.door().change(making);
   // An owner of the root has raised its epoch above that of its making.
   const bool is_there = made == 0 || made == EEXIST || made == kStaleEpoch;
-  return is_there ? Status() : os_error(made, {"make the root", path});
+  return is_there ? Status() : failed_opening(made, {"make the root", path});
 }
 
 Result<std::shared_ptr<RadosRoot>> RadosRoot::find(std::shared_ptr<RadosProcess> process, std::string_view path,
                                                    std::string_view name) {
   ObjectLook root;
-  if (const ObjectAnswer answer = process->door().look(root_object(name), root); answer != 0) {
-    return os_error(answer, {"open", path});
-  }
+  const FailedCall call{"open", path};
+  const ObjectAnswer answer = process->door().look(root_object(name), root);
+  if (answer != 0) return failed_opening(answer, call);
   if (Status known = check_root(name, path, root); !known.ok()) return known;
   return std::make_shared<RadosRoot>(std::move(process), path, name, root.attributes["id"]);
 }
 
-/// No later owner removes a root.
+/// No later owner removes a root. No open would find what is changed from now on. What is there can be read out.
 Status RadosRoot::root_lost(const FailedCall& call) const {
+  is_root_lost_.store(true, std::memory_order_release);
   return call_error(Code::kCorruption, call,
-                    {"the cluster has lost the object ", root_object(name_), ", or the store was removed"});
+                    {"the cluster has lost the object ", root_object(name_),
+                     ", or the store was removed; export its data before this process ends"});
 }
 
 bool RadosRoot::is_named(std::string_view object) {

@@ -165,6 +165,7 @@ Status RadosRoot::take_raised(const Claim& former, const std::string& owner, boo
   if (Status raised = raise_epoch(former, owner, *formers); !raised.ok()) return raised;
   epoch_.store(former.epoch + 1, std::memory_order_release);
   is_fenced_.store(false, std::memory_order_release);
+  is_root_lost_.store(false, std::memory_order_release);
   {
     const MutexGuard guard(mutex_);
     formers_ = *std::move(formers);

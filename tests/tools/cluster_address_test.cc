@@ -45,5 +45,16 @@ TEST(ClusterAddress, ABackupNeedsADirectory) {
   EXPECT_THAT(result.err, HasSubstr("varve export"));
 }
 
+TEST(ClusterAddress, FilesAreCopiedToAStoreOfTheSameKindAlone) {
+  for (const std::string& verb : {std::string("checkpoint"), std::string("repair")}) {
+    for (const Words& places : {Words{"./absent", "rados:pool/copy"}, Words{"rados:pool/shop", "./absent"}}) {
+      const ProgramResult result = run_program({verb, places[0], places[1]});
+      EXPECT_EQ(result.exit_code, kRefused) << verb << " " << places[1];
+      EXPECT_THAT(result.err, HasSubstr("alone, not to " + places[1])) << verb;
+      EXPECT_THAT(result.err, HasSubstr("varve push")) << verb;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace varve::test::cluster_address_test

@@ -31,6 +31,7 @@ void print(const CheckpointStatistics& made, const std::string& directory, std::
 }
 
 int make_checkpoint(const CheckpointWords& words) {
+  if (Status possible = check_same_kind(words.place.store, words.directory); !possible.ok()) return fail(possible);
   Result<OpenedStore> store = open_state(words.place.store, StoreOptions());
   if (!store.ok()) return fail(store.status());
   const Progress progress("files", 0);
@@ -67,7 +68,9 @@ void add_checkpoint_verb(CLI::App& app, int& exit_code) {
       "  varve checkpoint ./shop ./shop-monday\n"
       "  varve checkpoint ./shop ./shop-monday --json");
   add_store_words(*verb, words->place);
-  verb->add_option("DIRECTORY", words->directory, "Directory of the new store; absent or empty")->required();
+  verb->add_option("DIRECTORY", words->directory,
+                   "Directory of the new store; absent or empty. For a store on Ceph: an address of the same pool")
+      ->required();
   add_json_words(*verb, words->json, "Print the report as JSON");
   verb->callback([words, &exit_code] { exit_code = make_checkpoint(*words); });
 }

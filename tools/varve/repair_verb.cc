@@ -179,6 +179,7 @@ void print_json(const RepairReport& report, std::chrono::nanoseconds elapsed) {
 }
 
 int repair_store(const RepairWords& words) {
+  if (Status possible = check_same_kind(words.place.store, words.target); !possible.ok()) return fail(possible);
   const Result<std::shared_ptr<RadosConnection>> cluster = cluster_of(words.place.store);
   if (!cluster.ok()) return fail(cluster.status());
   StoreOptions options;
@@ -213,7 +214,9 @@ void add_repair_verb(CLI::App& app, int& exit_code) {
       "  varve repair ./shop ./shop-repaired\n"
       "  varve repair ./shop ./shop-repaired --json");
   add_store_words(*verb, words->place);
-  verb->add_option("TARGET", words->target, "Directory of the repaired store; absent or empty")->required();
+  verb->add_option("TARGET", words->target,
+                   "Directory of the repaired store; absent or empty. For a store on Ceph: an address of the same pool")
+      ->required();
   add_json_words(*verb, words->json, "Print the report as JSON");
   verb->callback([words, &exit_code] { exit_code = repair_store(*words); });
 }

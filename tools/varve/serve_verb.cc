@@ -55,6 +55,7 @@ int fail_to_serve(const Status& failed, ExitCode code) {
 }
 
 int run_server(const serve::SettingSources& sources, const std::string& data) {
+  name_store_in_hints(data);
   serve::LineWriter output(STDOUT_FILENO);  // written at once, since scripts wait for it; its reader may be slow
   const auto print_standby = [&](std::uint16_t metrics_port) {
     output.write("varve: standby for " + data + ", which another process serves\n");

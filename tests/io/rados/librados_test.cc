@@ -52,6 +52,7 @@ TEST(Librados, AMissingLibrarySaysWhatToInstall) {
   const auto loaded = load_librados("librados-that-is-absent.so.2");
   EXPECT_TRUE(fails_with(loaded, Code::kUnsupported, "librados-that-is-absent.so.2"));
   EXPECT_TRUE(fails_with(loaded, Code::kUnsupported, "install it: the package is librados2"));
+  EXPECT_NE(loaded.status().hint().find("apt install librados2"), std::string::npos);
 }
 
 TEST(Librados, ALibraryWithoutTheFunctionsIsNamed) {
@@ -141,7 +142,9 @@ TEST(PoolCheck, APoolThatKeepsTheRulesPassesEvenIfItIsFull) {
 TEST(PoolCheck, APoolThatLacksAHalfOfTheFenceIsRefused) {
   for (void (*const change)(ObjectCluster&) : {+[](ObjectCluster& cluster) { cluster.ignore_epochs(); },
                                                +[](ObjectCluster& cluster) { cluster.ignore_presence(); }}) {
-    EXPECT_TRUE(fails_with(check_pool(change), Code::kUnsupported, "the pool tables cannot hold a store"));
+    const Status refused = check_pool(change);
+    EXPECT_TRUE(fails_with(refused, Code::kUnsupported, "the pool tables cannot hold a store"));
+    EXPECT_NE(refused.hint().find("ceph osd pool create"), std::string::npos) << "it is not the store's format";
   }
 }
 

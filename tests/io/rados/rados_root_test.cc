@@ -210,6 +210,32 @@ TEST_F(RadosRootLoss, ARootThatIsGoneIsNamedAndIsNotMadeAgain) {
   EXPECT_EQ(object_of_file("/root"), "none");
 }
 
+// What a log that goes on acknowledged could never be found again. The handle asks the root every few seconds.
+TEST_F(RadosRootLoss, ARootThatIsGoneEndsTheChangesOfObjectsWithinSecondsAndNoReads) {
+  const std::unique_ptr<Directory> owned = open(machine_.start());
+  const auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  auto segment = owned->create_log_segment("1.wal", 2 * kSectorBytes);
+  ASSERT_TRUE(is_ok(segment));
+  const std::shared_ptr<const Lease> lease = (*owner)->lease();
+  const AlignedBuffer sector = sectors_by_seed(1, kSectorBytes);
+  const auto read_for = [&](milliseconds time) {
+    for (const auto end = machine_.clock.monotonic() + time; machine_.clock.monotonic() < end;) {
+      rest(milliseconds(250));
+      EXPECT_TRUE(is_ok(lease->check()));
+    }
+  };
+  read_for(milliseconds(10'000));
+  EXPECT_TRUE(is_ok((*segment)->write(0, sector.bytes(), kPoint)));
+  lose_root();
+  read_for(milliseconds(6'000));
+  EXPECT_TRUE(fails_with((*segment)->write(kSectorBytes, sector.bytes(), kPoint), Code::kCorruption, "store/root"));
+  const auto file = owned->open("1.wal", ReadMode::kDirect);
+  ASSERT_TRUE(is_ok(file));
+  Bytes bytes(kSectorBytes);
+  EXPECT_TRUE(is_ok((*file)->read_exactly(0, bytes)));
+}
+
 // S5. The new store has the same epochs. Its id is another one.
 TEST_F(RadosRootTest, S5AHandleOfAStoreThatWasRemovedChangesNothingOfItsSuccessorByName) {
   const std::unique_ptr<Directory> owned = open(machine_.start());
@@ -302,6 +328,7 @@ TEST_F(RadosRootTest, AReadOfAnOwnerThatWasBlocklistedIsFenced) {
   EXPECT_TRUE(fails_with((*file)->read_exactly(0, bytes), Code::kFenced));
   EXPECT_TRUE(fails_with((*owner)->check(), Code::kFenced));
   EXPECT_EQ(program.files->process().figures().fences, 1U);
+  EXPECT_TRUE(fails_with(program.files->open_directory(test::kRadosPath), Code::kFenced, "open another connection"));
 }
 
 // Nothing ends its lease: the new root does not name it.

@@ -26,9 +26,7 @@ bool have_same_host(std::string_view one, std::string_view other) noexcept {
 }
 
 Status locked_by_holder(const Status& locked, const std::string& store) {
-  if (is_rados_address(store)) {
-    return locked.with_hint("if a server has it open, give the server's http:// address in place of " + store);
-  }
+  if (is_rados_address(store)) return locked;  // Only the cluster knows the process, by a number.
   const std::optional<Holder> holder = find_holder(store);
   if (!holder) return locked;
   std::string text = "process " + std::to_string((*holder).process);
@@ -54,10 +52,19 @@ Status check_is_directory(const std::string& store, const std::string& remedy) {
       .with_hint(remedy);
 }
 
+Status check_same_kind(const std::string& store, const std::string& target) {
+  if (is_rados_address(store) == is_rados_address(target)) return Status();
+  const std::string wanted = is_rados_address(store) ? "an address of the same pool" : "a directory";
+  const std::string refusal = "the files of " + store + " can be copied to " + wanted + " alone, not to " + target;
+  return Status(Code::kUnsupported, refusal).with_hint("`varve push FROM TO` copies tables, wherever both stores are");
+}
+
 Result<OpenedStore> open_here(const std::string& store, const StoreOptions& options) {
   if (is_address(store)) {
     return Status::invalid_argument(
-        "this verb concerns the whole store, so it needs the directory of the store instead of " + store);
+        "this verb concerns the whole store, so it needs the directory of the store, or its address on Ceph, instead "
+        "of " +
+        store);
   }
   Result<std::shared_ptr<RadosConnection>> cluster = cluster_of(store);
   if (!cluster.ok()) return cluster.status();

@@ -22,7 +22,7 @@ struct ShellWords {
 
 int run_shell(const ShellWords& words) {
   Result<OpenedStore> store = words.read_only ? open_for_reading(words.place) : open_for_writing(words.place);
-  if (store.code() == Code::kLocked) {
+  if (store.code() == Code::kLocked && !is_rados_address(words.place.store)) {
     return fail(store.status().with_hint(
         "`varve shell --read-only` reads the present state of a store that is served; `put`, `update`, `delete` and "
         "`import` write through its server"));

@@ -20,6 +20,10 @@ std::string& store_of_hints() {
   return store;
 }
 
+bool is_on_ceph() {
+  return store_of_hints().starts_with("rados:");
+}
+
 /// Returns the word quoted for a shell.
 std::string quoted_for_shell(const std::string& word) {
   const auto is_plain = [](char c) {
@@ -52,10 +56,16 @@ std::string hint_of(const Status& status) {
   if (!status.hint().empty()) return std::string(status.hint());
   switch (status.code()) {
     case Code::kLocked:
+      if (is_on_ceph()) {
+        return "end that process; or, if it is a server, give its http:// address to a verb that reads or writes "
+               "entities, messages or blobs";
+      }
       return "close the program that has the store open, then try again; or let it call Store::checkpoint, and use the "
              "checkpoint. Beside `varve serve` most verbs work, but not this one";
     case Code::kCorruption: return damage_hint();
-    case Code::kNoSpace: return "free space on the device, or drop a table and reopen the store";
+    case Code::kNoSpace:
+      return is_on_ceph() ? "free space in the pool or add OSDs; a table can be dropped in a full pool too"
+                          : "free space on the device, or drop a table and reopen the store";
     case Code::kUnsupported:
       return status.service_error().empty() ? "a newer version of this program wrote the store; use that version" : "";
     case Code::kNotFound:

@@ -275,11 +275,12 @@ int run_transfer(const TransferWords& words) {
 }
 
 constexpr const char* kTransferHelp = R"(
-FROM and TO are a directory of a store or the http(s):// address of a table service. Without --table, all tables of the
-account are copied. Only entities that TO lacks, or has with other values, are written. So a transfer that was stopped
-is continued by running it again. At the end both tables are read again and compared; Timestamps differ. Entities that
-only TO has stay, and are counted. Indexes and rules of expiry are not copied; if FROM is a directory, a hint names them.
-The key of an address is found as for all verbs (--key-file, the environment).
+FROM and TO are a directory of a store, its address rados:POOL/NAME on Ceph, or the http(s):// address of a table
+service. Without --table, all tables of the account are copied. Only entities that TO lacks, or has with other values,
+are written. So a transfer that was stopped is continued by running it again. At the end both tables are read again and
+compared; Timestamps differ. Entities that only TO has stay, and are counted. Indexes and rules of expiry are not
+copied; if FROM is a directory, a hint names them. The key of a service is found as for all verbs (--key-file, the
+environment).
 )";
 
 void add_transfer_verb(CLI::App& app, const std::string& name, const std::string& about, const std::string& examples,
