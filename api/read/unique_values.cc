@@ -61,9 +61,10 @@ void append_value_lock(const TableIndex& index, std::string_view sort_key, const
 Status UniqueValues::give(const TableIndex& index, std::string_view components, bool was_cut, std::string_view sort_key,
                           const Giver& giver) {
   if (was_cut) {
-    return service_error::property_value_too_large("a String or Binary of the unique index " + quoted(index.name) +
-                                                   " has more than " + std::to_string(format::kIndexTextBytesMax) +
-                                                   " bytes");
+    return service_error::property_value_too_large(
+        "the entity " + quoted_keys(sort_key) + " has a String or Binary of more than " +
+        std::to_string(format::kIndexTextBytesMax) + " bytes, which the unique index " + quoted(index.name) +
+        " cannot compare");
   }
   std::string value = format::index_partition(index.id, components);
   if (!std::binary_search(locks_.begin(), locks_.end(), format::partition_hash(value))) {

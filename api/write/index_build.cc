@@ -47,7 +47,8 @@ Status index_is_gone() {
 }
 
 Status build_failed(const TableIndex& index, std::string_view why) {
-  return Status(Code::kConflict, "the build of index " + quoted(index.name) + " failed: " + std::string(why));
+  return Status(Code::kConflict, "the build of index " + quoted(index.name) + " failed: " + std::string(why) +
+                                     "; drop the index to create it again");
 }
 
 Status build_stopped() {

@@ -410,6 +410,9 @@ class Verbs(WithStore):
                 self.assertEqual([e.row_key for e in found], ["r"])
         with self.assertRaises(varve.InvalidArgument):
             self.table.scan("N eq @missing", parameters={})
+        with self.assertRaisesRegex(varve.InvalidArgument, "INF"):
+            self.table.scan("d lt @d", parameters={"d": float("inf")})
+        self.assertEqual([e.row_key for e in self.table.scan("d lt INF and d gt -INF")], ["r"])
 
     def test_get_many_keeps_the_order_of_the_keys(self):
         self.fill(3)

@@ -108,5 +108,15 @@ TEST_F(PatchVerb, ALineThatMakesNoSenseIsRefused) {
   expect_refused({"--set", "Quantity"}, 1, "NAME=VALUE");
 }
 
+TEST_F(PatchVerb, ATypeOfAPropertyThatIsNotGivenIsRefused) {
+  expect_refused({"--increment", "Quantity=1", "--type", "quantity=Edm.Int64"}, 1, "\"quantity\"");
+  const std::string before = stored();
+  const ProgramResult update =
+      run_program({"update", store_, "Stock", "eu", "0007", "Name=7", "--type", "name=Edm.String"});
+  EXPECT_EQ(update.exit_code, 1);
+  EXPECT_THAT(update.err, HasSubstr("\"name\""));
+  EXPECT_EQ(stored(), before);
+}
+
 }  // namespace
 }  // namespace varve::patch_test

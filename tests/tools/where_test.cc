@@ -84,6 +84,7 @@ TEST_F(WhereVerbs, ChangeNothingWithoutAFilterOrAConfirmation) {
   EXPECT_EQ(unasked.exit_code, 2);
   EXPECT_THAT(unasked.err, HasSubstr("--yes"));
   EXPECT_EQ(run("update-where", {"--all", "--yes"}).exit_code, 2);
+  EXPECT_EQ(run("update-where", {"--all", "--set", "N=0", "--type", "n=Edm.String", "--yes"}).exit_code, 2);
   EXPECT_EQ(run("delete-where", {"--all", "--yes", "--batch", "101"}).exit_code, 2);
   EXPECT_EQ(run("delete-where", {"--all", "--yes", "--continuation", "x"}).exit_code, 1);
   EXPECT_EQ(run_program({"delete-where", store_, "Order", "--all", "--yes"}).exit_code, 1);

@@ -104,6 +104,7 @@ Result<Entity> entity_of(const EntityWords& words) {
   if (!types.ok()) return types.status();
   Result<std::vector<Property>> properties = parse_properties(words.properties, *types);
   if (!properties.ok()) return properties.status();
+  if (Status used = check_types_used(*types, *properties); !used.ok()) return used;
   Entity entity(words.partition_key, words.row_key);
   for (Property& property : *properties) entity.add(std::move(property.name), std::move(property.value));
   return entity;
@@ -113,13 +114,16 @@ Result<Patch> patch_of(const PatchWords& words) {
   const Result<std::map<std::string, PropertyType>> types = parse_types(words.types);
   if (!types.ok()) return types.status();
   Patch patch(words.partition_key, words.row_key);
-  Result<std::vector<Property>> set = parse_properties(words.set, *types);
+  const Result<std::vector<Property>> set = parse_properties(words.set, *types);
   if (!set.ok()) return set.status();
-  for (Property& property : *set) patch.set(std::move(property.name), std::move(property.value));
-  for (const std::string& name : words.removed) patch.remove(name);
-  Result<std::vector<Property>> increments = parse_properties(words.increments, *types);
+  const Result<std::vector<Property>> increments = parse_properties(words.increments, *types);
   if (!increments.ok()) return increments.status();
-  for (Property& property : *increments) patch.increment(std::move(property.name), std::move(property.value));
+  std::vector<Property> given = *set;
+  given.insert(given.end(), increments->begin(), increments->end());
+  if (Status used = check_types_used(*types, given); !used.ok()) return used;
+  for (const Property& property : *set) patch.set(property.name, property.value);
+  for (const std::string& name : words.removed) patch.remove(name);
+  for (const Property& property : *increments) patch.increment(property.name, property.value);
   patch.only_if(words.condition);
   return patch;
 }

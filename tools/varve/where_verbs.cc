@@ -58,6 +58,7 @@ Result<AskedChange> asked_change(const WhereWords& words) {
   if (!types.ok()) return types.status();
   Result<std::vector<Property>> set = parse_properties(words.set, *types);
   if (!set.ok()) return set.status();
+  if (Status used = check_types_used(*types, *set); !used.ok()) return used;
   asked.changes = {*std::move(set), words.remove};
   if (words.set.empty() && words.remove.empty()) return Status::invalid_argument("give --set or --remove");
   return asked;

@@ -24,7 +24,8 @@ def literal(value: Value) -> str:
         return f"{int(value)}L" if isinstance(value, Int64) or not -2**31 <= value < 2**31 else str(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise InvalidArgument(f"a filter has no literal for {value}")
+            raise InvalidArgument(f"{value} cannot be a parameter of a filter; write NaN, INF or -INF in the filter, "
+                                  "on the right side of the comparison")
         text = repr(value)
         return text if "." in text or "e" in text else text + ".0"
     if isinstance(value, bytes):

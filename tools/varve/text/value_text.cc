@@ -1,5 +1,6 @@
 #include "tools/varve/text/value_text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -151,6 +152,17 @@ Result<std::vector<Property>> parse_properties(const std::vector<std::string>& d
     properties.push_back({name, *std::move(value)});
   }
   return properties;
+}
+
+Status check_types_used(const std::map<std::string, PropertyType>& types, const std::vector<Property>& properties) {
+  for (const auto& [name, type] : types) {
+    const bool is_used = std::any_of(properties.begin(), properties.end(),
+                                     [&named = name](const Property& property) { return property.name == named; });
+    if (is_used) continue;
+    return Status::invalid_argument("--type gives the property \"" + name + "\" the type " +
+                                    std::string(property_type_name(type)) + ", but no value is given for it");
+  }
+  return Status();
 }
 
 std::string to_text(const Value& value, LargeValueText large_values) {

@@ -34,6 +34,9 @@ Value infer_value(std::string_view text);
 Result<std::vector<Property>> parse_properties(const std::vector<std::string>& definitions,
                                                const std::map<std::string, PropertyType>& types);
 
+/// Checks that each type belongs to one of the properties. Errors: kInvalidArgument (a type of another name).
+Status check_types_used(const std::map<std::string, PropertyType>& types, const std::vector<Property>& properties);
+
 /// What a text has in place of a large value.
 enum class LargeValueText : std::uint8_t {
   kDescription,  // its number and its length, for people
