@@ -153,7 +153,8 @@ Status set_access(Container& container, BlobRequest& request, BlobAnswer& answer
   if (access > static_cast<std::uint32_t>(PublicAccess::kContainer)) {
     return refused("InvalidQueryParameterValue", "public must be 0, 1 or 2");
   }
-  const Result<std::vector<AccessPolicy>> policies = read_policies(request.body(), &Permissions::parse_for_blob);
+  const Result<std::vector<AccessPolicy>> policies =
+      read_policies(request.body(), &Permissions::parse_for_blob, EmptyPermission::kPermitsNothing);
   if (!policies.ok()) return policies.status();
   return answer_with(container.set_access(*policies, static_cast<PublicAccess>(access), conditions), answer);
 }
