@@ -204,6 +204,9 @@ Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountC
     Result<AccountSasTerms> terms = terms_of(sas);
     if (!terms.ok()) return terms;
     if (Status meant = check_service(*terms, service); !meant.ok()) return meant;
+    if (service == StorageService::kBlobs && !sas.ses.empty()) {
+      return service_error::not_implemented("encryption scopes are not supported (ses)");  // BZ-01
+    }
     return terms;
   });
 }

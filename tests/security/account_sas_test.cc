@@ -73,6 +73,14 @@ TEST(AccountSas, S31_TheEncryptionScopeIsSignedFrom2020) {
   EXPECT_EQ(said(verify_account_sas(stripped, credentials())), kAuthenticationFailed);
 }
 
+TEST(AccountSas, BZ01_NoBlobIsWrittenAsIfItHadTheEncryptionScope) {
+  const std::string text = signed_token("sv=2020-12-06&ss=tqb&srt=o&sp=rw&se=2026-03-04&ses=scope");
+  const AccountSas sas = *parse_account_sas(text);
+  EXPECT_TRUE(verify_account_sas(sas, credentials(), StorageService::kQueues).ok());
+  EXPECT_EQ(said(verify_account_sas(sas, credentials(), StorageService::kBlobs).status()),
+            (Said{Code::kUnsupported, "NotImplemented"}));
+}
+
 TEST(AccountSas, S32_OperationsNeedTheirTypeAndPermission) {
   using Operation = AccountOperation;
   struct Row {

@@ -179,8 +179,9 @@ TEST(BlobRanges, BG03_TwoFormsAreRanges) {
   EXPECT_EQ(parse_range(" bytes=5-5 "), (ByteRange{5, 5}));
   EXPECT_EQ(parse_range("bytes=7-"), (ByteRange{7, std::nullopt}));
   EXPECT_EQ(parse_range("bytes=0-18446744073709551615"), (ByteRange{0, UINT64_MAX}));
-  for (const std::string text : {"", "bytes", "bytes=", "bytes=-3", "bytes=3-1", "bytes=0-1,3-4", "items=0-1",
-                                 "bytes=a-b", "bytes=1", "bytes=0-1x", "bytes=+0-1", "bytes=0-18446744073709551616"}) {
+  for (const std::string text :
+       {"", "bytes", "bytes=", "bytes=-3", "bytes=3-1", "bytes=0-1,3-4", "items=0-1", "bytes=a-b", "bytes=1",
+        "bytes=0-1x", "bytes=+0-1", "bytes=-", "bytes=0-99999999999999999999x", "bytes=99999999999999999999-5"}) {
     EXPECT_FALSE(parse_range(text)) << text;
     EXPECT_TRUE(read_range({{"Range", text}}).ok() && !*read_range({{"Range", text}})) << text;
     EXPECT_EQ(error_of(read_range({{"x-ms-range", text}})), "InvalidHeaderValue") << text;
@@ -197,6 +198,17 @@ TEST(BlobRanges, BG03_ARangeIsCutAtTheEndAndRefusedAfterIt) {
   EXPECT_EQ(error_of(part_of({10, std::nullopt}, 10)), "InvalidRange");
   EXPECT_EQ(error_of(part_of({0, 0}, 0)), "InvalidRange");
   EXPECT_EQ(content_range({8, 2}, 10), "bytes 8-9/10");
+}
+
+TEST(BlobRanges, BG03_APlaceWithManyDigitsIsBehindEveryEnd) {
+  for (const std::string name : {"Range", "x-ms-range"}) {
+    const ByteRange cut = **read_range({{name, "bytes=2-99999999999999999999999"}});
+    EXPECT_EQ(*part_of(cut, 10), (ContentPart{2, 8})) << name;
+    for (const std::string digits : {"18446744073709551615", "18446744073709551616", "99999999999999999999999"}) {
+      const ByteRange behind = **read_range({{name, "bytes=" + digits + "-"}});
+      EXPECT_EQ(error_of(part_of(behind, 10)), "InvalidRange") << name << " " << digits;
+    }
+  }
 }
 
 TEST(BlobRanges, BG04_AChecksumNeedsARangeAndIsOne) {

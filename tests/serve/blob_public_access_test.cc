@@ -86,6 +86,47 @@ TEST_F(PublicAccessOfBlobs, BH01_BQ01_ARequestWithoutAVersionHasTheOneOfThePrope
             "2019-02-02");
 }
 
+TEST_F(PublicAccessOfBlobs, BY05_EverybodyMayCopyAnOpenBlob) {
+  security::BlobSasTerms terms;
+  terms.container = "photos";
+  terms.permissions = *Permissions::parse_for_blob("cw");
+  terms.expiry = at("2026-03-04T00:00:00Z");
+  const std::string writing = security::to_query(*security::sign_blob_sas(terms, credentials()));
+  const std::string root = "http://127.0.0.1:10002/" + std::string(kAccount) + "/";
+  const auto copied = [&](const std::string& source, Headers headers = {}) {
+    headers.emplace_back("x-ms-copy-source", root + source);
+    return outcome(service_.send_by(writing, "PUT", "photos/copy", "", std::move(headers)));
+  };
+  EXPECT_EQ(copied("photos/a"), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied("absent/a"), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied("$logs/a"), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied("blob/a", {{"x-ms-copy-source-tag-option", "COPY"}}), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied("blob/a"), "202");
+  EXPECT_EQ(service_.send("GET", "photos/copy").body, "hello");
+  EXPECT_EQ(copied("container/a"), "202");
+}
+
+TEST(PublicAccessOfServer, BY05_AnOpenBlobOfAnotherAccountNeedsNoSignature) {
+  for (const bool allows : {true, false}) {
+    Accounts known = accounts();
+    ASSERT_TRUE(known.add("otheraccount:" + std::string(kOtherKeyText)).ok());
+    BlobServiceBench service(BlobServiceOptions{allows}, std::move(known));
+    ASSERT_TRUE(service.bench.store->create_account("otheraccount").ok());
+    ContainerOptions options;
+    for (const std::string container : {"closed", "open"}) {
+      Container theirs = *service.bench.store->create_container("otheraccount", container, options);
+      ASSERT_TRUE(theirs.put("b", "theirs").ok());
+      options.public_access = PublicAccess::kBlobs;
+    }
+    const auto copied = [&](const std::string& container) {
+      const std::string source = "http://127.0.0.1:10002/otheraccount/" + container + "/b";
+      return service.told("PUT", "photos/copy", "", {{"x-ms-copy-source", source}});
+    };
+    EXPECT_EQ(copied("closed"), "403 CannotVerifyCopySource");
+    EXPECT_EQ(copied("open"), allows ? "202" : "403 CannotVerifyCopySource");
+  }
+}
+
 TEST(PublicAccessOfServer, BB10_BB15_IsOffUnlessItIsAllowed) {
   BlobServiceBench service;
   EXPECT_EQ(service.told("PUT", "open?restype=container", {}, {{"x-ms-blob-public-access", "blob"}}),

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,6 +64,20 @@ TEST_F(BlobServiceRules, BX03_WhatIsMadeOfAListOrAnAppendIsCountedBeforeItIsRead
   EXPECT_EQ(outcome(service_.send_pieces("PUT", "photos/log?comp=appendblock", std::string(200'000, 'x'), 50'000)),
             "201");
   EXPECT_GE(service_.bytes_kept_max, 400'000U);
+}
+
+TEST_F(BlobServiceRules, BZ01_TheBodyOfWhatIsLeftOutIsNotRead) {
+  const std::string body(200'000, 'x');
+  const std::vector<std::pair<std::string, std::string>> left_out = {
+      {"PUT", "photos/a?comp=page"},   {"PUT", "photos/a?comp=incrementalcopy"},
+      {"PUT", "photos/a?comp=seal"},   {"PUT", "photos?restype=container&comp=rename"},
+      {"POST", "photos/a?comp=query"}, {"POST", "?restype=service&comp=userdelegationkey"}};
+  for (const auto& [verb, resource] : left_out) {
+    EXPECT_TRUE(service_.dispatcher.reads_pieces(service_.signed_request(verb, resource, body))) << resource;
+    EXPECT_EQ(outcome(service_.send_pieces(verb, resource, body, 50'000)), "501 NotImplemented") << resource;
+    EXPECT_EQ(service_.bytes_read, 0U) << resource;
+  }
+  EXPECT_FALSE(service_.dispatcher.reads_pieces(service_.signed_request("PUT", "photos/a?comp=tags", body)));
 }
 
 TEST_F(BlobServiceRules, BB04_EveryBodyIsComparedWithItsChecksum) {

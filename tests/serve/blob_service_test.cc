@@ -345,6 +345,8 @@ TEST_F(BlobService, BB10_BB11_BB12_BB13_BB17_ContainersAreMadeChangedListedAndDe
   EXPECT_EQ(header_of(head, "x-ms-has-legal-hold"), "false");
   EXPECT_EQ(service_.told("PUT", "made?restype=container&comp=metadata", "", {{"x-ms-meta-b", "2"}}), "200");
   const std::string listed = service_.send("GET", "?comp=list&include=metadata&prefix=m").body;
+  EXPECT_EQ(service_.told("GET", "?comp=list&marker=junk"), "400 InvalidMarker");
+  EXPECT_EQ(service_.told("GET", "photos?restype=container&comp=list&marker=junk"), "400 InvalidMarker");
   EXPECT_THAT(listed, HasSubstr("<Name>made</Name>"));
   EXPECT_THAT(listed, HasSubstr("<Metadata><b>2</b></Metadata>"));
   EXPECT_THAT(listed, Not(HasSubstr("<Name>photos</Name>")));

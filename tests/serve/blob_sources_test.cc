@@ -263,6 +263,25 @@ TEST_F(BlobSources, BY05_ABlobOfAnotherAccountNeedsASignature) {
             "403 CannotVerifyCopySource");
 }
 
+TEST_F(BlobSources, BY02_APutFromAUrlMakesABlockBlob) {
+  EXPECT_EQ(service_.told("PUT", "photos/log", "", {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  EXPECT_EQ(service_.told("PUT", "photos/log?comp=appendblock", "hello"), "201");
+  const std::string log = source_url(kAccount, "photos/log");
+  EXPECT_EQ(told_from("photos/put", log, {{"x-ms-blob-type", "BlockBlob"}}), "201");
+  const HttpResponse put = service_.send("GET", "photos/put");
+  EXPECT_EQ(put.body, "hello");
+  EXPECT_EQ(header_of(put, "x-ms-blob-type"), "BlockBlob");
+  EXPECT_EQ(told_from("photos/put", log, {{"x-ms-blob-type", "BlockBlob"}, {"x-ms-source-content-md5", "AAAA"}}),
+            "400 InvalidMd5");
+  EXPECT_EQ(told_from("photos/put", own_, {{"x-ms-blob-type", "BlockBlob"}}), "201");
+  EXPECT_EQ(service_.send("GET", "photos/put").body, "hello world");
+  for (const std::string type : {"AppendBlob", "Other", ""}) {
+    EXPECT_EQ(told_from("photos/put", log, {{"x-ms-blob-type", type}}), "400 InvalidHeaderValue") << type;
+  }
+  EXPECT_EQ(told_from("photos/put", log), "202");
+  EXPECT_EQ(header_of(service_.send("HEAD", "photos/put"), "x-ms-blob-type"), "AppendBlob") << "a copy has the type";
+}
+
 TEST_F(BlobSources, BY04_NoCopyIsPending) {
   EXPECT_EQ(service_.told("PUT", "photos/a?comp=copy&copyid=1", "", {{"x-ms-copy-action", "abort"}}),
             "409 NoPendingCopyOperation");

@@ -57,6 +57,15 @@ TEST_F(QueueMessages, QM02_QM03_TimesOfAPutHaveRangesThatAreTold) {
   EXPECT_EQ(counted(service_.orders), 3U);
 }
 
+TEST_F(QueueMessages, QM02_QM03_AnyTimeToLiveAboveZeroIsTaken) {
+  for (const std::string ttl : {"2147483648", "315360000000", "9223372036854775"}) {
+    const HttpResponse put = service_.send("POST", "orders/messages?messagettl=" + ttl, message_body("x"));
+    EXPECT_EQ(outcome(put), "201") << ttl;
+    const bool is_capped = ttl != "2147483648";  // 68 years
+    EXPECT_EQ(element(put.body, "ExpirationTime") == "Fri, 31 Dec 9999 23:59:59 GMT", is_capped) << ttl;
+  }
+}
+
 TEST_F(QueueMessages, QM04_QM06_TextArrivesAndLeavesUnchanged) {
   const std::string text = "  a &lt;b&gt; &amp;&#xD;&#10;\t<![CDATA[<c>]]> \xC3\xA4\xF0\x9F\x98\x80 ";
   EXPECT_EQ(service_.told("POST", "orders/messages", "\xEF\xBB\xBF<?xml version=\"1.0\"?>" + message_body(text)),

@@ -103,7 +103,8 @@ TEST_F(QueueService, QN06_WhatTheServiceDoesNotHaveIsRefused) {
   EXPECT_EQ(service_.told("GET", "orders?restype=service"), "400 InvalidQueryParameterValue");
   sent(service_.orders, "a");
   const HttpResponse bare = service_.send("GET", "orders");
-  EXPECT_EQ(bare.status, 405);
+  EXPECT_EQ(outcome(bare), "400 MissingRequiredQueryParameter");
+  EXPECT_EQ(service_.told("HEAD", "orders"), "400 MissingRequiredQueryParameter");
   EXPECT_THAT(bare.body, Not(HasSubstr("MessageText")));
 }
 

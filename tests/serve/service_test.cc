@@ -250,6 +250,11 @@ TEST_F(Service, H20_H21_EveryAnswerIsLabelled) {
   EXPECT_NE(header(got, "x-ms-request-id"), header(send("GET", "Tables"), "x-ms-request-id"));
   const HttpResponse refused = send("GET", "Missing", "", {{"x-ms-client-request-id", std::string(1025, 'x')}});
   EXPECT_EQ(header(refused, "x-ms-client-request-id"), "");
+  const HttpResponse longest = send("GET", "Missing", "", {{"x-ms-client-request-id", std::string(1024, '~')}});
+  EXPECT_EQ(header(longest, "x-ms-client-request-id"), std::string(1024, '~'));
+  for (const std::string id : {"caf\xC3\xA9", "a\tb", "a\x7F"}) {
+    EXPECT_EQ(header(send("GET", "Tables", "", {{"x-ms-client-request-id", id}}), "x-ms-client-request-id"), "") << id;
+  }
   EXPECT_EQ(header(refused, "x-ms-request-id").size(), 36U);
 }
 

@@ -200,6 +200,21 @@ TEST(ServeXmlReader, P10_S41_ListsStopAtTheFirstElementAboveTheirLimit) {
       << "the sixth is not read";
 }
 
+TEST(ServeXmlReader, S41_AnEmptyPermissionIsLeftOutUnlessVarveWroteIt) {
+  AccessPolicy nothing{"nothing"};
+  nothing.permissions = Permissions();
+  AccessPolicy left_out{"left-out"};
+  left_out.expiry = DateTime{630'822'816'000'000'000};
+  const std::vector<AccessPolicy> written = {nothing, left_out};
+  const std::string text = write_policies(written);
+  for (const EmptyPermission empty : {EmptyPermission::kLeftOut, EmptyPermission::kPermitsNothing}) {
+    const Result<std::vector<AccessPolicy>> read = read_policies(text, Permissions::parse, empty);
+    ASSERT_TRUE(read.ok() && read->size() == 2U) << text;
+    EXPECT_EQ((*read)[0].permissions.has_value(), empty == EmptyPermission::kPermitsNothing);
+    EXPECT_FALSE((*read)[1].permissions.has_value());
+  }
+}
+
 TEST(ServeXmlReader, P10_ListsOfRulesAreBoundedBeforeTheyAreRead) {
   const auto origins = [](const std::string& list) {
     return said(read_service_properties(

@@ -134,8 +134,11 @@ BlobDispatcher::BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, s
       store_(store),
       options_(options) {}
 
+/// A request that is refused whatever its body says is handled before the body is read. Source: BZ-01.
 bool BlobDispatcher::reads_pieces(const HttpRequest& request) const {
-  return carries_content(request);
+  if (carries_content(request)) return true;
+  const Result<QueryParameters> parameters = QueryParameters::parse(request.head.query);
+  return parameters.ok() && !check_left_out(request.head.headers, *parameters).ok();
 }
 
 Result<std::string> BlobDispatcher::verb_of(const HttpRequest& request, std::string_view /*version*/) const {
@@ -208,7 +211,8 @@ BlobCall BlobDispatcher::call_of(const HttpRequest& request, const Asked& asked,
   return call;
 }
 
-/// A signature in the URL of the source decides alone. Without one, the caller reads blobs of its own account.
+/// A signature in the URL of the source decides alone. Without one, the caller reads blobs of its own account that it
+/// may read, and those that everybody may read. Source: BY-05.
 Task<Status> BlobDispatcher::check_source(const BlobCall& call, const security::AsyncSession& session,
                                           const CopySource& source, security::AccountOperation operation) {
   const std::string resource = source.target.signed_name();
@@ -222,12 +226,19 @@ Task<Status> BlobDispatcher::check_source(const BlobCall& call, const security::
     co_await GoHome(call.home);
     co_return allowed;
   }
-  if (source.account != call.address.account) {
-    co_return Status(Code::kForbidden, "a blob of another account needs a signature in its URL");
+  Status allowed(Code::kForbidden, "a blob of another account needs a signature in its URL");
+  if (source.account == call.address.account) {
+    Task<Status> checking = session.check(operation, stop_token(), resource);
+    allowed = co_await checking;
+    co_await GoHome(call.home);
   }
-  Task<Status> checking = session.check(operation, stop_token(), resource);
-  const Status allowed = co_await checking;
-  co_await GoHome(call.home);
+  const bool may_be_open = options_.allows_public_access && operation == security::AccountOperation::kReadBlob &&
+                           source.target.container != kLogContainer;
+  if (allowed.ok() || !may_be_open) co_return allowed;
+  Task<Result<AnonymousRules>> reading =
+      read_anonymous_rules(store_, source.account, source.target.container, call.home, stop_token());
+  const Result<AnonymousRules> rules = co_await reading;
+  if (rules.ok() && rules->access >= PublicAccess::kBlobs) co_return Status();
   co_return allowed;
 }
 

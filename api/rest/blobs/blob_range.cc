@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <system_error>
 
 #include "api/rest/blobs/blob_conditions.h"
@@ -10,12 +11,12 @@
 namespace varve::serve {
 namespace {
 
-/// Reads a number that is the whole text.
-std::optional<std::uint64_t> whole_number(std::string_view text) noexcept {
+/// Reads a place in a content, which is the whole text. A number with too many digits is a place behind every end.
+std::optional<std::uint64_t> place_in_content(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = !text.empty() && error == std::errc() && stopped == text.data() + text.size();
-  return is_number ? std::optional<std::uint64_t>(number) : std::nullopt;
+  if (error == std::errc::invalid_argument || stopped != text.data() + text.size()) return std::nullopt;
+  return error == std::errc() ? number : std::numeric_limits<std::uint64_t>::max();
 }
 
 Result<bool> flag_header(const Headers& headers, std::string_view name) {
@@ -34,9 +35,9 @@ std::optional<ByteRange> parse_range(std::string_view text) noexcept {
   text.remove_prefix(kUnit.size());
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const std::optional<std::uint64_t> first = whole_number(text.substr(0, dash));
+  const std::optional<std::uint64_t> first = place_in_content(text.substr(0, dash));
   const std::string_view end = text.substr(dash + 1);
-  const std::optional<std::uint64_t> last = whole_number(end);
+  const std::optional<std::uint64_t> last = place_in_content(end);
   if (!first || (!last && !end.empty()) || (last && *last < *first)) return std::nullopt;
   return ByteRange{*first, last};
 }

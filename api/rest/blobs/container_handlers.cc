@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/model/continuation_token.h"
 #include "api/model/listed_bytes.h"
 #include "api/model/service_error.h"
 #include "api/rest/blobs/blob_answers.h"
@@ -162,6 +163,9 @@ Answer list_containers(const BlobCall& call) {
   ListOptions options;
   options.prefix = shown->prefix.value_or("");
   options.continuation = shown->marker.value_or("");
+  if (!options.continuation.empty() && !decode_key_token(options.continuation).ok()) {
+    co_return refused("InvalidMarker", "the marker is not one that a listing of containers returned");
+  }
   options.page_names_max = std::min(items_max, static_cast<std::uint32_t>(limits::kPageEntitiesMax));
   ContainerPage page;
   Task<Status> reading =

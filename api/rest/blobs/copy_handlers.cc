@@ -17,8 +17,22 @@
 namespace varve::serve {
 namespace {
 
+constexpr std::string_view kBlobType = "x-ms-blob-type";
+
 bool says_true(const std::string* text) {
   return text != nullptr && equal_ignoring_case(trimmed(*text), "true");
+}
+
+/// Returns whether the request puts a block blob, instead of a copy that has the type of its source. Source: BY-02.
+bool puts_block_blob(const BlobCall& call) {
+  return find_header(call.headers(), kBlobType) != nullptr;
+}
+
+/// Checks the type of a blob that is put from a URL. Source: BY-02.
+Status check_put_type(const BlobCall& call) {
+  const std::string* const type = find_header(call.headers(), kBlobType);
+  if (type == nullptr || equal_ignoring_case(trimmed(*type), "BlockBlob")) return Status();
+  return invalid_header(kBlobType, "only a BlockBlob can be put from a URL");
 }
 
 /// Reads what the copy gets besides its content. Source: BY-01, BY-02.
@@ -87,11 +101,13 @@ Task<Result<BlobState>> copy_shared(const BlobCall& call, const CopySource& sour
   co_return copied;
 }
 
-/// Copies a block blob of another account, whose content cannot be shared.
+/// Makes a block blob of a content that cannot be shared: that of another account, or of an append blob.
 Task<Result<BlobState>> copy_bytes(const BlobCall& call, const SourceContent& content, BlobCopyOptions& options,
                                    bool copies_tags) {
   const BlobState& source = content.reader->state();
-  if (source.kind != BlobKind::kBlock) co_return unverifiable_source("it is an append blob of another account");
+  if (source.kind != BlobKind::kBlock && !puts_block_blob(call)) {
+    co_return unverifiable_source("it is an append blob of another account");
+  }
   BlobWriteOptions write;
   write.properties = options.properties.value_or(source.properties);
   write.metadata = options.metadata.value_or(source.metadata);
@@ -127,12 +143,29 @@ Task<Status> check_source_sums(const BlobCall& call, const SourceContent& conten
   co_return Status();
 }
 
+/// Returns whether the copy may share the content of the source. A block blob cannot share that of an append blob.
+Task<bool> may_share(const BlobCall& call, const CopySource& source) {
+  if (source.account != call.address.account) co_return false;
+  if (!puts_block_blob(call)) co_return true;
+  bool is_append_blob = false;
+  Task<Status> looking = run_in_store(call, [&](Store& store) -> Status {
+    const Result<Container> from = store.open_container(source.account, source.target.container);
+    if (!from.ok()) return from.status();
+    const Result<BlobState> state = from->state(source.target.blob);
+    is_append_blob = state.ok() && state->kind == BlobKind::kAppend;
+    return state.status();
+  });
+  (void)co_await looking;  // the copy itself reports what is wrong with the source
+  co_return !is_append_blob;
+}
+
 /// Copies a source that the caller may read.
 Task<Result<BlobState>> copy_source(const BlobCall& call, const CopySource& source, BlobCopyOptions& options,
                                     bool copies_tags) {
   const Result<BodyChecksums> stated = read_source_checksums(call.headers());
   if (!stated.ok()) co_return stated.status();
-  const bool is_shared = source.account == call.address.account;
+  Task<bool> judging = may_share(call, source);
+  const bool is_shared = co_await judging;
   const SourceSums sums{*stated, options.properties ? options.properties->content_md5 : std::nullopt};
   SourceContent content;
   if (!is_shared || sums.has_any()) {
@@ -155,7 +188,8 @@ Task<Result<BlobState>> copy_source(const BlobCall& call, const CopySource& sour
 }  // namespace
 
 Answer copy_blob(const BlobCall& call) {
-  const bool is_put = find_header(call.headers(), "x-ms-blob-type") != nullptr;
+  if (Status typed = check_put_type(call); !typed.ok()) co_return typed;
+  const bool is_put = puts_block_blob(call);
   const Result<CopySource> source = read_copy_source(call);
   if (!source.ok()) co_return source.status();
   Result<BlobCopyOptions> options = copy_options(call, is_put);

@@ -34,25 +34,40 @@ Result<std::optional<DateTime>> time_of(const XmlDocument::Element& parent, std:
   return std::optional<DateTime>(*time);
 }
 
-Result<AccessPolicy> read_terms(const XmlDocument::Element& node, AccessPolicy policy, ParsePermissions parse) {
+/// How the permissions of policies are read.
+struct PermissionRules {
+  ParsePermissions parse;
+  EmptyPermission empty;
+};
+
+Result<std::optional<Permissions>> permissions_of(const XmlDocument::Element& node, const PermissionRules& rules) {
+  const Result<std::optional<std::string>> letters = node.text_of("Permission");
+  if (!letters.ok()) return letters.status();
+  if (!*letters) return std::optional<Permissions>();
+  if (is_xml_blank(**letters)) {
+    return rules.empty == EmptyPermission::kLeftOut ? std::nullopt : std::optional(Permissions());
+  }
+  const Result<Permissions> permissions = rules.parse(**letters);
+  if (!permissions.ok()) return permissions.status();
+  return std::optional(*permissions);
+}
+
+Result<AccessPolicy> read_terms(const XmlDocument::Element& node, AccessPolicy policy, const PermissionRules& rules) {
   if (!node.has_only_elements({"Start", "Expiry", "Permission"}))
     return refuse_policies("AccessPolicy may contain only Start, Expiry and Permission");
   const Result<std::optional<DateTime>> start = time_of(node, "Start");
   if (!start.ok()) return start.status();
   const Result<std::optional<DateTime>> expiry = time_of(node, "Expiry");
   if (!expiry.ok()) return expiry.status();
-  const Result<std::optional<std::string>> letters = text_of(node, "Permission");
-  if (!letters.ok()) return letters.status();
+  const Result<std::optional<Permissions>> permissions = permissions_of(node, rules);
+  if (!permissions.ok()) return permissions.status();
   policy.start = *start;
   policy.expiry = *expiry;
-  if (!*letters) return policy;
-  const Result<Permissions> permissions = parse(**letters);
-  if (!permissions.ok()) return permissions.status();
   policy.permissions = *permissions;
   return policy;
 }
 
-Result<AccessPolicy> read_policy(const XmlDocument::Element& node, ParsePermissions parse) {
+Result<AccessPolicy> read_policy(const XmlDocument::Element& node, const PermissionRules& rules) {
   if (!node.has_only_elements({"Id", "AccessPolicy"}))
     return refuse_policies("SignedIdentifier may contain only Id and AccessPolicy");
   Result<std::optional<std::string>> id = text_of(node, "Id");
@@ -62,12 +77,12 @@ Result<AccessPolicy> read_policy(const XmlDocument::Element& node, ParsePermissi
   const Result<XmlDocument::Element> terms = node.find("AccessPolicy");
   if (!terms.ok()) return terms.status();
   if (!*terms) return policy;
-  return read_terms(*terms, std::move(policy), parse);
+  return read_terms(*terms, std::move(policy), rules);
 }
 
 }  // namespace
 
-Result<std::vector<AccessPolicy>> read_policies(std::string_view body, ParsePermissions parse) {
+Result<std::vector<AccessPolicy>> read_policies(std::string_view body, ParsePermissions parse, EmptyPermission empty) {
   std::vector<AccessPolicy> policies;
   if (body.empty()) return policies;
   const Result<XmlDocument> document = XmlDocument::read(body, kRoot);
@@ -77,7 +92,7 @@ Result<std::vector<AccessPolicy>> read_policies(std::string_view body, ParsePerm
     return refuse_policies("SignedIdentifiers may contain only SignedIdentifier");
   for (XmlDocument::Element node = root.first_child(); node; node = node.next_sibling()) {
     if (policies.size() == limits::kAccessPoliciesMax) return refuse_policies("at most 5 access policies are allowed");
-    Result<AccessPolicy> policy = read_policy(node, parse);
+    Result<AccessPolicy> policy = read_policy(node, {parse, empty});
     if (!policy.ok()) return policy.status();
     policies.push_back(*std::move(policy));
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,6 +21,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::int64_t kWeekSeconds = 7 * 24 * 3600;
+/// The longest time to live that can be counted. It ends behind the calendar, at whose end each message ends (QM-02).
+constexpr std::int64_t kCountedSecondsMax = std::chrono::duration_cast<seconds>(kNever).count();
 constexpr std::uint32_t kTextBytesMax = 65'536;
 /// The longest wait of a get (QX-19).
 constexpr std::int64_t kWaitSecondsMax = 30;
@@ -42,8 +43,8 @@ Result<std::optional<std::string>> text_of(const QueueCall& call) {
 /// Returns the time to live of a put. Source: QM-02, QM-03.
 Result<std::chrono::milliseconds> time_to_live(const QueueCall& call) {
   const bool is_old = call.version < kLongLives;
-  const Result<std::optional<std::int64_t>> given = number_parameter(
-      call, "messagettl", is_old ? 1 : -1, is_old ? kWeekSeconds : std::numeric_limits<std::int32_t>::max());
+  const Result<std::optional<std::int64_t>> given =
+      number_parameter(call, "messagettl", is_old ? 1 : -1, is_old ? kWeekSeconds : kCountedSecondsMax);
   if (!given.ok()) return given.status();
   if (!*given) return PutOptions().ttl;
   if (**given == 0) {

@@ -80,6 +80,11 @@ Result<const QueueRoute*> find_queue_route(QueueResource resource, const QueryPa
     if (is_asked && route.verb == verb) return &route;
     has_part = has_part || is_asked;
   }
+  const bool is_read = verb == "GET" || verb == "HEAD";
+  if (resource == QueueResource::kQueue && *part == QueuePart::kContent && is_read) {
+    return refused("MissingRequiredQueryParameter",
+                   "a read of a queue needs comp=metadata or comp=acl; its messages are at QUEUE/messages");
+  }
   if (has_part) return refused("UnsupportedHttpVerb", "the resource does not support this verb");
   return refused("InvalidUri", "the URL and its comp name nothing that this service has");
 }

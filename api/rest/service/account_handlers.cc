@@ -26,7 +26,9 @@ Answer get_policies(const Call& call, Store& store) {
 
 Answer set_policies(const Call& call, Store& store) {
   if (Status xml = check_xml_type(find_header(call.request.head.headers, "content-type")); !xml.ok()) co_return xml;
-  Result<std::vector<AccessPolicy>> policies = read_policies(call.request.body, Permissions::parse);
+  // The program sends all policies of a table back, and one that permits nothing must stay one.
+  const EmptyPermission empty = call.request.is_operator ? EmptyPermission::kPermitsNothing : EmptyPermission::kLeftOut;
+  Result<std::vector<AccessPolicy>> policies = read_policies(call.request.body, Permissions::parse, empty);
   if (!policies.ok()) co_return policies.status();
   Task<Status> setting =
       AsyncStore(store).set_access_policies(call.address.account, call.target.table, *std::move(policies), call.stop);

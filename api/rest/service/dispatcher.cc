@@ -1,6 +1,8 @@
 #include "api/rest/service/dispatcher.h"
 
+#include <algorithm>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "api/model/service_error.h"
@@ -23,6 +25,12 @@ std::uint64_t draw_number() {
 void put_hexadecimal(std::string& text, std::size_t end, std::size_t digits, std::uint64_t number) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (; digits > 0; --digits, number >>= 4) text[--end] = kDigits[number & 0xF];
+}
+
+/// Returns whether an answer repeats the client's id: at most 1,024 visible characters of ASCII, or blanks (QH-03).
+bool is_shown_id(std::string_view id) noexcept {
+  return id.size() <= kClientRequestIdMax &&
+         std::all_of(id.begin(), id.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 /// Returns whether the failure needs an operator's attention.
@@ -97,7 +105,7 @@ void Dispatcher::add_common_headers(const HttpRequest& request, const ErrorTrail
   response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", told.version);
   response.with("Date", date_of(trailer.time)).with("Server", name_);
   const std::string* const id = find_header(request.head.headers, "x-ms-client-request-id");
-  if (id != nullptr && id->size() <= kClientRequestIdMax) response.with("x-ms-client-request-id", *id);
+  if (id != nullptr && is_shown_id(*id)) response.with("x-ms-client-request-id", *id);
 }
 
 Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& request, Keyring& keyring,

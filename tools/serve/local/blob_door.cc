@@ -159,7 +159,8 @@ Status set_access(Container& container, BlobRequest& request, BlobAnswer& answer
   const BlobConditions conditions = request.conditions();
   const PublicAccess access = public_access_in(request);
   if (!request.failure().ok()) return request.failure();
-  const Result<std::vector<AccessPolicy>> policies = read_policies(request.body(), &Permissions::parse_for_blob);
+  const Result<std::vector<AccessPolicy>> policies =
+      read_policies(request.body(), &Permissions::parse_for_blob, EmptyPermission::kPermitsNothing);
   if (!policies.ok()) return policies.status();
   return answer_with(container.set_access(*policies, access, conditions), answer);
 }

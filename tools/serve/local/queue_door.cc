@@ -184,7 +184,8 @@ Status show_policies(Queue& queue, QueueRequest& /*request*/, JsonText& json) {
 }
 
 Status set_policies(Queue& queue, QueueRequest& request, JsonText& json) {
-  const Result<std::vector<AccessPolicy>> policies = read_policies(request.body(), &Permissions::parse_for_queue);
+  const Result<std::vector<AccessPolicy>> policies =
+      read_policies(request.body(), &Permissions::parse_for_queue, EmptyPermission::kPermitsNothing);
   if (!policies.ok()) return policies.status();
   json.begin_object().end_object();
   return queue.set_access_policies(*policies);

@@ -143,7 +143,8 @@ class RestStore final : public StoreAccess {
     const Result<HttpResponse> response = wire_->send(service_request("GET", policies_target(account, table)));
     if (!response.ok()) return response.status();
     if (Status status = status_of(*response); !status.ok()) return status;
-    return serve::read_policies((*response).body, &Permissions::parse);
+    const auto empty = is_operator() ? serve::EmptyPermission::kPermitsNothing : serve::EmptyPermission::kLeftOut;
+    return serve::read_policies((*response).body, &Permissions::parse, empty);
   }
   Status set_access_policies(const std::string& account, const std::string& table,
                              const std::vector<AccessPolicy>& policies) override {

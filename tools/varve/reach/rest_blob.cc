@@ -142,7 +142,7 @@ class ServedContainer final : public BlobAccess {
   Result<std::vector<AccessPolicy>> policies() override {
     const Result<std::string> document = ask(of("policies"));
     if (!document.ok()) return document.status();
-    return serve::read_policies(*document, &Permissions::parse_for_blob);
+    return serve::read_policies(*document, &Permissions::parse_for_blob, serve::EmptyPermission::kPermitsNothing);
   }
   Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
                     const BlobConditions& conditions) override {

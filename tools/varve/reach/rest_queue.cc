@@ -171,7 +171,7 @@ class ServedQueue final : public QueueAccess {
     const Result<std::string> document = read<std::string>(
         send(of("policies")), [](const Json& json) { return json.at("document").get<std::string>(); });
     if (!document.ok()) return document.status();
-    return serve::read_policies(*document, &Permissions::parse_for_queue);
+    return serve::read_policies(*document, &Permissions::parse_for_queue, serve::EmptyPermission::kPermitsNothing);
   }
   Status set_policies(const std::vector<AccessPolicy>& policies) override {
     Request request = of("set_policies");

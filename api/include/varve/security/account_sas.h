@@ -120,7 +120,8 @@ Result<AccountSas> sign_account_sas(const AccountSasTerms& terms, const AccountC
                                     KeyChoice choice = KeyChoice::kPrimary);
 
 /// Returns the terms if a key of the account signed them and they are for the service. Does not check time and address.
-/// Errors: kForbidden (AuthenticationFailed, AuthorizationServiceMismatch). Source: S-14, S-30.
+/// Errors: kForbidden (AuthenticationFailed, AuthorizationServiceMismatch), kUnsupported (NotImplemented: an encryption
+/// scope for blobs). Source: S-14, S-30.
 Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountCredentials& account,
                                            StorageService service = StorageService::kTables);
 
