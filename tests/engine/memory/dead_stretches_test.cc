@@ -134,8 +134,8 @@ TEST_F(DeadStretchList, KeepsItsEndsForReadersFromBeforeItGrew) {
   EXPECT_EQ(list_.end_of(key_of(2), 9), key_of(8));
   EXPECT_EQ(list_.bytes(), room_.used_bytes());
 
-  note({{key_of(3), "put"}}, 13);
-  for (const CommitVersion version : {5, 8}) EXPECT_EQ(list_.end_of(key_of(2), version), Found());
+  note({put(key_of(3), "")}, 13);
+  for (const CommitVersion version : {5U, 8U}) EXPECT_EQ(list_.end_of(key_of(2), version), Found());
   EXPECT_EQ(list_.end_of(key_of(2), 9), key_of(3));
 }
 
