@@ -246,7 +246,7 @@ class RadosReadableFile::Patience {
   Patience(Clock& clock, std::chrono::milliseconds whole) noexcept
       : clock_(clock), whole_(whole), begin_(clock.monotonic()) {}
   bool has_end() const noexcept { return whole_.count() > 0; }
-  /// Returns what is left, at least 1 ms. Zero: without end.
+  /// Returns the time that is left, at least 1 ms. Zero: without end.
   std::chrono::milliseconds left() const noexcept {
     if (!has_end()) return whole_;
     const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.monotonic() - begin_);

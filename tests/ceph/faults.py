@@ -476,7 +476,7 @@ def main():
             slot.thread.join(30)
             slot.signal(signal.SIGKILL)
     wrong, found = judge()
-    _, lost = strays(directory)
+    _, _, lost = strays(directory)
     for name in lost[:10]:
         note(f"object without an entry: {name}")
     print("faults: " + ", ".join(f"{kind} {struck.get(kind, 0)}" for kind in KINDS))

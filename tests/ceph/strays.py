@@ -4,7 +4,8 @@
 #
 # Usage: tests/ceph/strays.py DIR   while no store of the pool `varve` is open
 #   DIR      a cluster of tests/ceph/cluster
-# Prints each such object, and the counts. Exit status: 0, or 1 if there is one.
+# Prints each such object, and the counts, also that of the leases that processes left. Exit status: 0, or 1 if there is an
+# object without an entry.
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ import tempfile
 
 
 def strays(directory):
-    """Returns the number of stores in the pool, and the objects that lack an entry."""
+    """Returns the numbers of stores and of leases in the pool, and the objects that lack an entry."""
     environment = dict(os.environ, CEPH_CONF=f"{directory}/ceph.conf", CEPH_ARGS="")
 
     def rados(*words):
@@ -34,14 +35,15 @@ def strays(directory):
                 rados("getomapval", root, key, entry.name)
                 named.add(f"{store}/{entry.read().decode().split(' ')[1]}")
     of_files = [name for name in objects if re.fullmatch(r"[0-9a-f]{32}/[0-9]+\.[0-9]+\.[0-9]+", name)]
-    return len(roots), [name for name in of_files if name.rsplit(".", 1)[0] not in named]
+    leases = sum(name.endswith("/lease") for name in objects)
+    return len(roots), leases, [name for name in of_files if name.rsplit(".", 1)[0] not in named]
 
 
 def main():
-    stores, lost = strays(sys.argv[1])
+    stores, leases, lost = strays(sys.argv[1])
     for name in lost[:10]:
         print(f"object without an entry: {name}")
-    print(f"{stores} stores, objects without an entry {len(lost)}")
+    print(f"{stores} stores, {leases} leases, objects without an entry {len(lost)}")
     sys.exit(1 if lost or stores == 0 else 0)
 
 
