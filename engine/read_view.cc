@@ -118,8 +118,7 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
 
 Result<RangeState> ReadView::compare_range(std::string_view lower, std::string_view upper, const Moment& since,
                                            std::uint64_t entities_max) const {
-  const std::unique_ptr<EntryCursor> entries =
-      cursor_over(*pin_, *state_->blocks, nullptr, {nullptr, std::string(lower), std::string(upper)});
+  const std::unique_ptr<EntryCursor> entries = cursor_over(*pin_, *state_->blocks, nullptr, {nullptr, lower, upper});
   RangeState range;
   std::string key;
   entries->seek(lower, format::kCommitVersionMax);
@@ -145,8 +144,7 @@ Result<RangeState> ReadView::compare_range(std::string_view lower, std::string_v
 }
 
 Result<std::optional<NewestKey>> ReadView::first_newest(std::string_view lower, std::string_view upper) const {
-  const std::unique_ptr<EntryCursor> entries =
-      cursor_over(*pin_, *state_->blocks, nullptr, {nullptr, std::string(lower), std::string(upper)});
+  const std::unique_ptr<EntryCursor> entries = cursor_over(*pin_, *state_->blocks, nullptr, {nullptr, lower, upper});
   std::string key;
   entries->seek(lower, format::kCommitVersionMax);
   while (entries->valid() && entries->entry().sort_key < upper) {
@@ -164,7 +162,7 @@ Result<std::optional<NewestKey>> ReadView::first_newest(std::string_view lower, 
 Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge,
                         std::uint64_t entries_expected) const {
   std::unique_ptr<EntryCursor> entries =
-      cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper), entries_expected});
+      cursor_over(*pin_, *state_->blocks, cost, {judge, lower, upper, entries_expected});
   const ExternalValues values(*state_->blocks, *pin_->tables, cost);
   Cursor cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
   cursor.answer_under(state_->lease.get(), is_confirmed_.load(std::memory_order_relaxed));

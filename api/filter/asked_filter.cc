@@ -17,7 +17,7 @@ FilterGrammar grammar_of(const Scan& scan) noexcept {
 std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& scan, Filter& filter,
                                                  format::TableId table) {
   auto planned = std::make_shared<PlannedFilter>();
-  planned->text = scan.filter;
+  if (scan.filter.size() >= PlanCache::kTextBytesMin) planned->text = scan.filter;
   planned->table = table;
   planned->comparisons = filter.comparison_count();
   planned->is_extended = filter.is_extended();

@@ -16,14 +16,16 @@ void Filter::compile() {
   };
   const auto is_leaf = [](const FilterNode& node) { return node.kind <= FilterNode::Kind::kFalse; };
 
-  std::vector<std::uint32_t> first_step(nodes_.size());
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+  const bool is_one_leaf = nodes_.size() == 1;  // as most filters are; the lists below would need memory
+  if (is_one_leaf) steps_.push_back({0, kMatch, kNoMatch});
+  std::vector<std::uint32_t> first_step(is_one_leaf ? 0 : nodes_.size());
+  for (std::uint32_t i = 0; i < first_step.size(); ++i) {
     const FilterNode& node = nodes_[i];
     first_step[i] = is_leaf(node) ? static_cast<std::uint32_t>(steps_.size()) : first_step[node.first];
     if (is_leaf(node)) steps_.push_back({i, 0, 0});
   }
-  std::vector<Targets> targets(nodes_.size());
-  for (std::size_t left = nodes_.size(); left > 0; --left) {
+  std::vector<Targets> targets(first_step.size());
+  for (std::size_t left = targets.size(); left > 0; --left) {
     const FilterNode& node = nodes_[left - 1];
     const Targets own = targets[left - 1];
     switch (node.kind) {

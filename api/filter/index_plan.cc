@@ -3,7 +3,6 @@
 #include "api/filter/index_plan.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -257,18 +256,27 @@ class IndexPlanner {
     const NecessaryCondition* const equal =
         find_condition([](const NecessaryCondition& condition) { return condition.has_literals; });
     if (equal == nullptr) return false;
-    std::set<std::string> longer;  // Numbers of several types may be one stored value, and so may texts that are cut.
+    std::vector<std::string> longer;
     for (const Value* const literal : equal->literals) {
       for (const PropertyType type : kIndexedTypes) {
         const std::optional<std::string> component = component_of(next_component(), type, *literal);
         if (!component) continue;
-        for (const std::string& prefix : prefixes_) longer.insert(prefix + *component);
-        if (longer.size() > ranges_max_) return false;
+        for (const std::string& prefix : prefixes_) longer.push_back(prefix + *component);
+        if (longer.size() > 2 * ranges_max_ && !keep_each_once(longer)) return false;
       }
     }
-    prefixes_.assign(longer.begin(), longer.end());
+    if (!keep_each_once(longer)) return false;
+    prefixes_ = std::move(longer);
     ++plan_.equal_components;
     return true;
+  }
+
+  /// Sorts the prefixes. Numbers of several types may be one stored value, and so may texts that are cut. Returns whether
+  /// they are few enough.
+  bool keep_each_once(std::vector<std::string>& prefixes) const {
+    std::sort(prefixes.begin(), prefixes.end());
+    prefixes.erase(std::unique(prefixes.begin(), prefixes.end()), prefixes.end());
+    return prefixes.size() <= ranges_max_;
   }
 
   bool add_range() {
@@ -320,7 +328,8 @@ const Value* fixed_value(const Filter& filter, Comparison::Subject subject, std:
 KeyRange index_range(format::TableId index, const std::string& prefix, const ComponentBounds& bounds) {
   KeyRange range{format::index_prefix(index, prefix + bounds.first), {}, false};
   const bool is_one = bounds.first == bounds.last;
-  range.upper = format::end_of_prefix(is_one ? range.lower : format::index_prefix(index, prefix + bounds.last));
+  range.upper = is_one ? format::end_of_prefix(range.lower)
+                       : format::end_of_prefix(format::index_prefix(index, prefix + bounds.last));
   return range;
 }
 

@@ -18,7 +18,7 @@ namespace varve {
 
 /// A filter and its plan. Immutable; concurrent scans share it.
 struct PlannedFilter {
-  std::string text;
+  std::string text;  // empty if it is too short for a PlanCache
   format::TableId table = 0;
   std::size_t comparisons = 0;
   /// True if the grammar of the table service refuses the text.

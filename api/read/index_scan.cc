@@ -45,16 +45,16 @@ struct FoundKeys {
 };
 
 /// Returns the part of the index's range that leads to the scan's range of keys, if its entries are in their order. So the
-/// next page does not read what an earlier one has read.
-KeyRange narrowed(const IndexedScan& scan, const PlannedIndex& index, KeyRange range) {
+/// next page does not read what an earlier one has read. Returns nothing if the whole range may lead there.
+std::optional<KeyRange> narrowed(const IndexedScan& scan, const PlannedIndex& index, const KeyRange& range) {
   const bool begins_with_table = scan.within.lower.size() == format::kTableIdBytes;
   const bool ends_with_table = scan.within.upper.size() == format::kTableIdBytes;
-  if (!index.has_each_value || (begins_with_table && ends_with_table)) return range;
+  if (!index.has_each_value || (begins_with_table && ends_with_table)) return std::nullopt;
   const std::string table = format::encode_table(scan.table.id);
-  const std::string prefix = range.lower;
-  if (scan.within.lower.starts_with(table)) range.lower = format::index_bound(prefix, scan.within.lower);
-  if (scan.within.upper.starts_with(table)) range.upper = format::index_bound(prefix, scan.within.upper);
-  return range;
+  KeyRange part = range;
+  if (scan.within.lower.starts_with(table)) part.lower = format::index_bound(range.lower, scan.within.lower);
+  if (scan.within.upper.starts_with(table)) part.upper = format::index_bound(range.lower, scan.within.upper);
+  return part;
 }
 
 /// Returns the first range of the scan that begins after the key. The ranges are in order and disjoint.
@@ -136,7 +136,8 @@ class IndexWalk {
   Reached reached() const noexcept { return reached_; }
 
   engine::Cursor cursor_over(const KeyRange& range) const {
-    const KeyRange read = narrowed(scan_, index_, range);
+    const std::optional<KeyRange> part = narrowed(scan_, index_, range);
+    const KeyRange& read = part ? *part : range;
     engine::Cursor cursor = scan_.table.view.cursor(read.lower, read.upper, &reading_.cost);
     if (!index_.cover || !index_.cover->uses_values()) cursor.leave_values();
     return cursor;
@@ -218,9 +219,9 @@ class CollectingWalk final : public IndexWalk {
 /// A range of an index whose entries are in the order of the entities' keys, and its present entry.
 class OrderedSource {
  public:
-  /// `prefix` is what the keys of the entries begin with, before the entity's key.
-  OrderedSource(const IndexedScan& scan, std::string prefix, engine::Cursor cursor, bool backward)
-      : scan_(&scan), prefix_(std::move(prefix)), cursor_(std::move(cursor)), backward_(backward) {}
+  /// `prefix` is what the keys of the entries begin with, before the entity's key. It outlives the object.
+  OrderedSource(const IndexedScan& scan, std::string_view prefix, engine::Cursor cursor, bool backward)
+      : scan_(&scan), prefix_(prefix), cursor_(std::move(cursor)), backward_(backward) {}
 
   Status begin() {
     backward_ ? cursor_.seek_to_last() : cursor_.seek_to_first();
@@ -257,7 +258,7 @@ class OrderedSource {
   }
 
   const IndexedScan* scan_;
-  std::string prefix_;
+  std::string_view prefix_;
   engine::Cursor cursor_;
   std::string key_;
   bool backward_;
@@ -394,14 +395,17 @@ Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& readi
   }
   IndexOffer offer;
   for (std::size_t i = 0; i < walks.size(); ++i) {
+    if (i != taken && !asked.all) continue;
     const PlannedIndex& index = planned[i];
-    IndexCandidate candidate{index.index->name, index.plan.equal_components, index.plan.has_range};
-    candidate.answers_counts = cover_of(scan, *index.index, scan.counted).has_value();
-    candidate.answers_pages = index.cover.has_value();
-    candidate.is_taken = i == taken;
     FoundKeys found = walks[i]->take();
-    if (walks[i]->has_ended()) candidate.entities = found.keys.size();
-    offer.candidates.push_back(std::move(candidate));
+    if (asked.all) {
+      IndexCandidate& candidate = offer.candidates.emplace_back(
+          IndexCandidate{index.index->name, index.plan.equal_components, index.plan.has_range});
+      candidate.answers_counts = cover_of(scan, *index.index, scan.counted).has_value();
+      candidate.answers_pages = index.cover.has_value();
+      candidate.is_taken = i == taken;
+      if (walks[i]->has_ended()) candidate.entities = found.keys.size();
+    }
     if (i == taken) take_points(std::move(found), index, offer);
   }
   return offer;

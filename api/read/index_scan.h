@@ -90,7 +90,7 @@ struct IndexOffer {
   std::optional<Rest> rest{};
   /// What the scan uses of the entity of each point, or nothing if the entity must be read. Empty if that holds for all.
   std::vector<std::optional<KnownEntity>> known{};
-  /// The ready indexes that can serve the filter, best first. If all are asked, each has its count of entries. Their
+  /// If all are asked: the ready indexes that can serve the filter, best first, with their counts of entries. Their
   /// `answers_pages` is about what the scan uses.
   std::vector<IndexCandidate> candidates{};
 };

@@ -315,12 +315,13 @@ bool PageScan::keep(Candidate& candidate) {
   return did(decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity));
 }
 
-/// Most pages are small or full, so the capacity grows from one to the other in few steps.
+/// Most pages are small or full, so the capacity grows from one to the other in few steps. A page of few points is small.
 void PageScan::make_room() {
   constexpr std::size_t kFirst = 16;
   constexpr std::size_t kGrowth = 4;
   if (page_.entities.size() < page_.entities.capacity()) return;
-  const std::size_t more = std::max(kFirst, kGrowth * page_.entities.size());
+  const std::size_t first = points_.empty() ? kFirst : std::min(kFirst, points_.size());
+  const std::size_t more = std::max(first, kGrowth * page_.entities.size());
   page_.entities.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(more, bounds_.entities_max)));
 }
 

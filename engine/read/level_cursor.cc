@@ -40,9 +40,10 @@ void LevelCursor::seek(std::string_view sort_key, CommitVersion at_most) {
     cursor_.reset();
     return;
   }
-  const std::string target(sort_key);  // It may point into the present entry, in a file that is left.
+  std::string kept;  // The key may point into the present entry, in a file that is left.
+  if (cursor_ && file != file_) sort_key = kept.assign(sort_key);
   open(file);
-  cursor_->seek(target, at_most);
+  cursor_->seek(sort_key, at_most);
   settle();
 }
 

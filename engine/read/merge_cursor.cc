@@ -9,18 +9,18 @@
 
 namespace varve::engine {
 
-MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted)
-    : wanted_(std::move(wanted)), sources_(std::move(sources)) {
+MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, const Wanted& wanted)
+    : judge_(wanted.judge), lower_(wanted.lower), upper_(wanted.upper), sources_(std::move(sources)) {
   forward_.reserve(sources_.size());
   backward_.reserve(sources_.size());
-  if (wanted_.judge == nullptr) return;
+  if (judge_ == nullptr) return;
   rules_.reserve(sources_.size());
   for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i]->pass_by(rules_.emplace_back(*this, i));
 }
 
 /// The present entries of older sources are the first that this source's entries might hide.
 std::string_view MergeCursor::Rule::pass_below() const noexcept {
-  std::string_view bound = merge_.wanted_.upper;
+  std::string_view bound = merge_.upper_;
   for (std::size_t older = source_ + 1; older < merge_.sources_.size(); ++older) {
     const EntryCursor& source = *merge_.sources_[older];
     if (source.valid() && (bound.empty() || source.entry().sort_key < bound)) bound = source.entry().sort_key;
@@ -29,7 +29,7 @@ std::string_view MergeCursor::Rule::pass_below() const noexcept {
 }
 
 std::string_view MergeCursor::Rule::pass_above() const noexcept {
-  std::string_view bound = merge_.wanted_.lower;
+  std::string_view bound = merge_.lower_;
   for (std::size_t older = source_ + 1; older < merge_.sources_.size(); ++older) {
     const EntryCursor& source = *merge_.sources_[older];
     if (source.valid()) bound = std::max(bound, source.entry().sort_key);
@@ -51,12 +51,12 @@ bool MergeCursor::take_status(const EntryStream& source) {
 }
 
 bool MergeCursor::is_wanted(const MergeHeap& /*heap*/, const Entry& entry) const noexcept {
-  return wanted_.upper.empty() || entry.sort_key < wanted_.upper;
+  return upper_.empty() || entry.sort_key < upper_;
 }
 
 bool MergeCursor::is_wanted(const DirectedMergeHeap<Direction::kBackward>& /*heap*/,
                             const Entry& entry) const noexcept {
-  return entry.sort_key >= wanted_.lower;
+  return entry.sort_key >= lower_;
 }
 
 template <typename Heap>

@@ -15,12 +15,12 @@
 
 namespace varve::engine {
 
-/// The entries that an iteration wants. The judge must outlive it.
+/// The entries that an iteration wants. The judge must outlive it. The bounds are copied where they are needed later.
 struct Wanted {
   BlockJudge* judge = nullptr;  // null: all entries
   // Inclusive and exclusive bounds that the iteration never leaves.
-  std::string lower{};
-  std::string upper{};  // empty: no bound
+  std::string_view lower{};
+  std::string_view upper{};  // empty: no bound
   /// The expected number of entries from any position. Zero means unknown.
   std::uint64_t entries = 0;
 };
@@ -32,7 +32,7 @@ class MergeCursor final : public EntryCursor {
   /// The sources' entries stay valid as their cursors promise; a returned entry is valid until the next move. Unwanted
   /// entries are skipped if the indexes show that they are unwanted. The sources are ordered from the newest to the
   /// oldest: each has newer versions of a key than the sources after it.
-  explicit MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted = Wanted());
+  explicit MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, const Wanted& wanted = Wanted());
   MergeCursor(const MergeCursor&) = delete;
   MergeCursor& operator=(const MergeCursor&) = delete;
 
@@ -55,7 +55,7 @@ class MergeCursor final : public EntryCursor {
   class Rule final : public PassRule {
    public:
     Rule(const MergeCursor& merge, std::size_t source) noexcept : merge_(merge), source_(source) {}
-    BlockJudge& judge() const noexcept override { return *merge_.wanted_.judge; }
+    BlockJudge& judge() const noexcept override { return *merge_.judge_; }
     std::string_view pass_below() const noexcept override;
     std::string_view pass_above() const noexcept override;
 
@@ -75,7 +75,9 @@ class MergeCursor final : public EntryCursor {
   template <typename Heap>
   void settle(Heap& heap, const EntryStream& source);
 
-  const Wanted wanted_;
+  BlockJudge* const judge_;  // null: all entries are wanted
+  const std::string lower_;
+  const std::string upper_;
   std::vector<Rule> rules_;
   std::vector<std::unique_ptr<EntryCursor>> sources_;
   // The heap of the present direction is filled. Both are empty at an end and after an error.

@@ -77,10 +77,11 @@ std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, Blo
 
 }  // namespace
 
-std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost, Wanted wanted) {
+std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost,
+                                         const Wanted& wanted) {
   std::vector<std::unique_ptr<EntryCursor>> sources = sources_of(state, blocks, cost, wanted);
   if (sources.size() == 1 && wanted.judge == nullptr) return std::move(sources.front());
-  return std::make_unique<MergeCursor>(std::move(sources), std::move(wanted));
+  return std::make_unique<MergeCursor>(std::move(sources), wanted);
 }
 
 }  // namespace varve::engine

@@ -16,6 +16,6 @@ namespace varve::engine {
 /// they are unwanted. If the active memtable is empty now, later entries of it are not returned. All arguments except
 /// `wanted` must outlive the cursor, and the state must stay pinned. `cost`, which may be null, receives the cost.
 std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost,
-                                         Wanted wanted = Wanted());
+                                         const Wanted& wanted = Wanted());
 
 }  // namespace varve::engine

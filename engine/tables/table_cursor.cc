@@ -228,21 +228,22 @@ void TableCursor::settle_backward(May may) {
 }
 
 void TableCursor::seek(std::string_view sort_key, CommitVersion at_most) {
-  const std::string target(sort_key);  // `sort_key` may point into the current entry.
+  std::string kept;  // The key may point into the current entry.
+  if (table_ != nullptr) sort_key = kept.assign(sort_key);
   if (!open()) return;
-  const std::size_t run = table_->index.first_run_not_below(target);
+  const std::size_t run = table_->index.first_run_not_below(sort_key);
   if (run == runs().size() || !open_run(run)) return;
-  index_.seek(target, format::kCommitVersionMax);
+  index_.seek(sort_key, format::kCommitVersionMax);
   if (!index_.valid()) {
     (void)fail_index();
     return;
   }
   if (!begin_at_block(ReadAhead::Way::kForward)) return;
-  data_.seek(target, at_most);
+  data_.seek(sort_key, at_most);
   settle();
   // If a key has very many versions, whole blocks of it may be too new.
-  while (valid_ && data_.key() == target && data_.version() > at_most) {
-    data_.seek(target, at_most);
+  while (valid_ && data_.key() == sort_key && data_.version() > at_most) {
+    data_.seek(sort_key, at_most);
     valid_ = false;
     settle();
   }

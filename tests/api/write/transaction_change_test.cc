@@ -1,4 +1,4 @@
-// Goal: an attempt to commit a transaction keeps what the transaction saw if another attempt may follow.
+// Goal: an attempt to commit a transaction keeps what the transaction saw if another attempt may follow, and only then.
 // Method: the commit of the first attempt also names a dropped table, so the engine refuses it after it was judged. Then the
 // entity that the transaction read ends, and a compaction removes what no snapshot needs.
 #include "api/write/transaction_change.h"

@@ -65,9 +65,11 @@ class FlushCursorTest : public testing::Test {
 
   /// Returns the rows with their versions, as a scan of [from, to) meets them.
   std::string scan(const char* from, const char* to, bool backward) {
+    const std::string lower = key(from);
+    const std::string upper = key(to);
     Wanted wanted;
-    wanted.lower = key(from);
-    wanted.upper = key(to);
+    wanted.lower = lower;
+    wanted.upper = upper;
     const auto cursor = cursor_over(state_, *blocks_, nullptr, wanted);
     std::string found;
     backward ? cursor->seek_before(wanted.upper) : cursor->seek(wanted.lower, format::kCommitVersionMax);
