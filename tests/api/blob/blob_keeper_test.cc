@@ -3,6 +3,7 @@
 // Method: time is simulated, and the test waits for the keeper by the wait of a get from an empty queue. Then all rows of
 // the store are counted again.
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -239,6 +240,24 @@ TEST_F(BlobKeeping, BX11_AStoreMayKeepUnusedReadersForAnotherTime) {
   bench.pass(10min);
   wait();
   EXPECT_EQ(said(reader->read(0, piece)), (Said{Code::kClosed, ""}));
+}
+
+TEST_F(BlobKeeping, BX32_TheSpaceOfDeletedContentIsBackWithinAMinuteAtRest) {
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+  QueueBench bench(31, OneThreadAtATime{});
+  Container photos = *bench.store->create_container(kAccount, "photos");
+  Queue waiting = bench.queue("waiting");
+  const auto value_bytes = [&] {
+    const Result<Statistics> figures = bench.store->statistics();
+    EXPECT_TRUE(figures.ok());
+    return figures.ok() ? figures->value_file_bytes : 0;
+  };
+  (void)put_blob(photos, "film", std::string(40 * kMebibyte, 'x'));  // so much that the store does not wait for more
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(said(bench.store->compact()), kDone);
+  EXPECT_GT(value_bytes(), 16 * kMebibyte);
+  EXPECT_EQ(said(photos.remove("film")), kDone);
+  (void)waiting.get({.wait = 59s});
+  EXPECT_LT(value_bytes(), 8 * kMebibyte) << "at most one segment of the log is left";
 }
 
 TEST_F(BlobKeeping, BX08_ALongListLeavesItsBlocksWhenItGoes) {

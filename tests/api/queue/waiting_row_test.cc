@@ -52,7 +52,7 @@ TEST_F(WaitingRows, QX18_EachWakeUpIsForTheOneWhoWaitsLongest) {
   const auto third = place(3);
   for (NotedPlace* const waiter : {third.get(), first.get(), second.get()}) EXPECT_TRUE(waiter->looks_and_waits());
   row_.wake(1);
-  EXPECT_THAT(woken_, ElementsAre(1)) << "whoever began to wait last";
+  EXPECT_THAT(woken_, ElementsAre(1)) << "in whatever order they began to wait";
   row_.wake(2);
   EXPECT_THAT(woken_, ElementsAre(1, 2, 3));
   row_.wake(1);
@@ -87,7 +87,7 @@ TEST_F(WaitingRows, QX17_AWakeUpBetweenTheLookAndTheWaitIsNotLost) {
   first->begin_look();
   row_.wake(1);
   EXPECT_FALSE(first->begins_wait());
-  EXPECT_THAT(woken_, IsEmpty()) << "it does not wait, and so it is not told";
+  EXPECT_THAT(woken_, IsEmpty()) << "it does not wait, so nothing wakes it";
   row_.end_waits();
   EXPECT_FALSE(first->looks_and_waits());
 }

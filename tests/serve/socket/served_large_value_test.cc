@@ -73,7 +73,7 @@ class ServedLargeValues : public ::testing::Test {
   }
 
   const ServedProgram server_{ProgramOptions{}};
-  const ScratchDirectory scratch_;
+  ScratchDirectory scratch_;
   const std::string local_ = scratch_.path("store");
 };
 
