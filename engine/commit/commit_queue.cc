@@ -150,12 +150,19 @@ bool CommitQueue::gathers(const CommitGroup& group) const noexcept {
          group.batch_bytes < kGatheredBytesMax && &group == waiting_.back();
 }
 
+/// Returns whether the oldest group may have the lead. In a poisoned queue it waits for no write: the failed one, and
+/// those after it, count as in flight for good, and the group is refused before it writes.
+bool CommitQueue::may_begin(const CommitGroup& group) const noexcept {
+  if (gathers(group)) return false;
+  return !poisoned_.ok() || wal_.tracker().in_flight() < kLogWritesInFlightMax;
+}
+
 /// Grants the lead and returns the group that gets it; null if none does. The caller then releases the mutex and calls
 /// begin_lead(), since the leader's first step takes the mutex. The caller is a user of the group until then, because a
 /// joiner may take the lead meanwhile and end the group.
 CommitGroup* CommitQueue::grant_lead() noexcept {
   if (lead_taken_ || waiting_.empty()) return nullptr;
-  if (wal_.tracker().in_flight() >= kLogWritesInFlightMax || gathers(*waiting_.front())) return nullptr;
+  if (!may_begin(*waiting_.front())) return nullptr;
   lead_taken_ = true;
   CommitGroup* const group = waiting_.front();  // It stays in the queue, open to more members, until its leader begins.
   group->has_lead = true;
@@ -473,28 +480,6 @@ void CommitQueue::fail_group(CommitGroup& group) noexcept {
     // The cause of a refusal may itself be in doubt now, and a flush has flushed nothing.
     member->status = member->version > 0 ? unknown_ : poisoned_;
   }
-}
-
-// --------------------------------------------------------------------------------------------- ends and failures
-
-void CommitQueue::poison(const Status& cause) noexcept {
-  bool is_first = false;
-  {
-    const io::MutexGuard guard(mutex_);
-    is_first = poisoned_.ok();
-    if (is_first) {
-      health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Set before any caller gets the error.
-      const Code code = cause.code() == Code::kFenced ? Code::kFenced : Code::kPoisoned;
-      poisoned_ = cause.with_code(code).in_file("a failure stopped the store; reopen it to write");
-      unknown_ =
-          cause.with_code(Code::kUnknown)
-              .in_file("the log failed during this commit, which may or may not survive; reopen the store and read");
-    }
-    changed_.notify_all();
-    timer_.notify_all();
-  }
-  if (is_first && events_ != nullptr) events_->on_health(Health::kPoisoned, cause);
-  publish();
 }
 
 }  // namespace varve::engine

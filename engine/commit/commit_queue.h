@@ -183,6 +183,7 @@ class CommitQueue {
   static bool may_join(const CommitGroup& group, const Member& member) noexcept;
   static void add_member(CommitGroup& group, Member& member) noexcept;
   bool gathers(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
+  bool may_begin(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   CommitGroup* grant_lead() noexcept VARVE_REQUIRES(mutex_);
   static void begin_lead(CommitGroup* group) noexcept;
   bool await_lead(Member& member) noexcept;

@@ -82,8 +82,9 @@ enum class FaultEffect : std::uint8_t {
   kFlipBitPersistently,  // reads: one bit of the requested range is changed in the file, then read
   kStaleRead,            // reads: this result is the content before any write
 
-  kDelay,  // the step is made completely after all other ready threads have run for a while
-  kNever,  // the step stays in flight until MemoryFileSystem::let_go(); then it is made completely
+  kDelay,           // the step is made completely after all other ready threads have run for a while
+  kNever,           // the step stays in flight until MemoryFileSystem::let_go(); then it is made completely
+  kNeverThenError,  // log writes: as kNever, but then it returns the error
 };
 
 /// Which operations fail, and how. An empty condition matches all.

@@ -16,7 +16,8 @@ SyncOutcome sync_outcome(const std::optional<Fault>& fault) {
   switch (fault->effect) {
     case FaultEffect::kError:
     case FaultEffect::kShortThenError: return {Fate::kPending, fault->status, Status()};
-    case FaultEffect::kErrorAfterwards: return {Fate::kDurable, fault->status, Status()};
+    case FaultEffect::kErrorAfterwards:
+    case FaultEffect::kNeverThenError: return {Fate::kDurable, fault->status, Status()};
     case FaultEffect::kSyncFailsCacheKept: return {Fate::kForgotten, fault->status, Status()};
     case FaultEffect::kSyncFailsCacheReverted: return {Fate::kReverted, fault->status, Status()};
     case FaultEffect::kSyncErrorLate: return {Fate::kForgotten, Status(), fault->status};
@@ -45,7 +46,8 @@ WriteOutcome write_outcome(const std::optional<Fault>& fault) {
       outcome.is_short = true;
       outcome.answer = fault->status;
       break;
-    case FaultEffect::kErrorAfterwards: outcome.answer = fault->status; break;
+    case FaultEffect::kErrorAfterwards:
+    case FaultEffect::kNeverThenError: outcome.answer = fault->status; break;
     case FaultEffect::kLostWrite: outcome.is_lost = true; break;
     case FaultEffect::kMisdirectedWrite:
       outcome.is_lost = true;

@@ -209,6 +209,8 @@ Step::Step(MemoryState& state, const Operation& operation) : state_(state), oper
   if (fault_->effect == FaultEffect::kDelay) {
     for (int i = 0; i < kDelayTurns; ++i) state_.scheduler().yield();
     fault_.reset();
+  } else if (fault_->effect == FaultEffect::kNeverThenError) {
+    is_stuck_ = true;
   } else if (fault_->effect == FaultEffect::kNever) {
     fault_.reset();
     is_stuck_ = is_mutating(operation_.kind);  // in flight, if this kind of step has a flight

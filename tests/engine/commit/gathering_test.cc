@@ -28,11 +28,15 @@ class Gathering : public testing::TestWithParam<std::uint64_t> {
     ASSERT_TRUE(engine.ok()) << engine.status().to_string();
     engine_ = *std::move(engine);
     ASSERT_TRUE(Change().put("p", "first", "v").commit(*engine_).ok());
-    io::FaultRule never;
-    never.sync_point = std::string(sync_points::kLogGroup.name);
-    never.fail_count = io::FaultRule::kFromThenOn;
-    never.effect = io::FaultEffect::kNever;
-    machine_.files->faults().add(std::move(never));
+    hold_writes(io::FaultEffect::kNever, io::FaultRule::kFromThenOn);
+  }
+
+  void hold_writes(io::FaultEffect effect, std::uint64_t count) {
+    io::FaultRule held;
+    held.sync_point = std::string(sync_points::kLogGroup.name);
+    held.fail_count = count;
+    held.effect = effect;
+    machine_.files->faults().add(std::move(held));
   }
 
   /// Starts clients of separate partitions with one commit each. Afterwards every client is blocked or finished.
@@ -119,6 +123,26 @@ TEST_P(Gathering, WhoHoldsALockThatOthersWaitForWaitsForNobody) {
   EXPECT_EQ(writes_under_way(), 2u + kClients - 1);
   let_go();
   for (int i = 0; i < kClients; ++i) EXPECT_EQ(test::value_of(*engine_, "hot", std::to_string(i)), "v");
+}
+
+TEST_P(Gathering, AWaitingGroupEndsIfTheOldestOfAsManyWritesAsMayBeInFlightFails) {
+  constexpr std::size_t kWaiting = 3;
+  machine_.files->faults().clear();
+  hold_writes(io::FaultEffect::kNeverThenError, 1);
+  hold_writes(io::FaultEffect::kNever, io::FaultRule::kFromThenOn);
+  std::vector<Code> ends(kLogWritesInFlightMax + kWaiting, Code::kOk);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    begin_one([this, i, &ends] {
+      const std::string many_bytes(kGatheredBytesMax, 'v');
+      ends[i] = Change().put("q" + std::to_string(i), "r", many_bytes).commit(*engine_).code();
+    });
+    if (i < kLogWritesInFlightMax) machine_.files->await_stuck(i + 1);
+  }
+  EXPECT_EQ(writes_under_way(), kLogWritesInFlightMax);
+  let_go();
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    EXPECT_EQ(ends[i], i < kLogWritesInFlightMax ? Code::kUnknown : Code::kPoisoned) << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Gathering, testing::Range<std::uint64_t>(1, 1 + kSeeds));
