@@ -152,9 +152,11 @@ bool CommitQueue::gathers(const CommitGroup& group) const noexcept {
 
 /// Returns whether the oldest group may have the lead. In a poisoned queue it waits for no write: the failed one, and
 /// those after it, count as in flight for good, and the group is refused before it writes.
-bool CommitQueue::may_begin(const CommitGroup& group) const noexcept {
+bool CommitQueue::may_begin(const CommitGroup& group) noexcept {
   if (gathers(group)) return false;
-  return !poisoned_.ok() || wal_.tracker().in_flight() < kLogWritesInFlightMax;
+  if (!poisoned_.ok() || wal_.writes_in_flight() < depth_.limit()) return true;
+  depth_.note_held();
+  return false;
 }
 
 /// Grants the lead and returns the group that gets it; null if none does. The caller then releases the mutex and calls
@@ -431,6 +433,8 @@ void CommitQueue::publish() noexcept {
   CommitGroup* next = nullptr;
   {
     const io::MutexGuard guard(mutex_);
+    std::uint64_t durable_bytes = 0;
+    bool has_durable = false;
     while (!flight_.empty() && flight_.front()->unfinished.load(std::memory_order_acquire) == 0) {
       CommitGroup& group = *flight_.front();
       if (must_fail(group)) {
@@ -441,9 +445,14 @@ void CommitQueue::publish() noexcept {
         break;
       }
       flight_.pop_front();
-      if (group.needs_durable) commits_in_flight_ -= group.batch_count;
+      if (group.needs_durable) {
+        commits_in_flight_ -= group.batch_count;
+        durable_bytes += group.batch_bytes;
+        has_durable = true;
+      }
       finished.push_back(&group);
     }
+    if (has_durable) note_durable(durable_bytes);
     if (awaiting_ > 0 || closed_) changed_.notify_all();
     next = grant_lead();
   }
@@ -472,6 +481,12 @@ void CommitQueue::publish_group(CommitGroup& group) noexcept {
   add_to(figures_.commits, commits);
   add_to(figures_.refused, refused);
   add_to(figures_.batch_bytes, batch_bytes);
+}
+
+/// Reports the end of groups that waited for the device to the choice of the depth.
+void CommitQueue::note_durable(std::uint64_t bytes) noexcept {
+  const bool has_more = commits_in_flight_ > 0 || lead_taken_ || !waiting_.empty();
+  depth_.note_end(bytes, has_more, depth_.is_trying() ? env_.clock.monotonic() : WriteDepth::Time());
 }
 
 void CommitQueue::fail_group(CommitGroup& group) noexcept {

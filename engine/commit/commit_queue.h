@@ -16,9 +16,8 @@
 // A commit has these steps:
 //
 // 1. The caller joins the youngest waiting group, or begins a group.
-// 2. The oldest group gets the lead when the lead is free and fewer than kLogWritesInFlightMax writes are in progress.
-//    A group that must be durable gathers first, until it has as many commits as all groups on their way to the device
-//    together.
+// 2. The oldest group gets the lead when the lead is free and fewer writes are in flight than WriteDepth allows. A group
+//    that must be durable gathers first, until it has as many commits as all groups on their way to the device together.
 // 3. The group's leader is a thread that runs: the caller whose joining completed the group, or a caller that joins
 //    before the first member, which got the lead, has woken up. Otherwise the first member leads.
 // 4. Holding no mutex, the leader reserves log space and memory, which is the last step that can fail. It assigns
@@ -52,6 +51,7 @@
 #include "engine/commit/write_watch.h"
 #include "engine/log/version_clock.h"
 #include "engine/log/wal.h"
+#include "engine/log/write_depth.h"
 #include "engine/manifest/manifest.h"
 #include "engine/memory/dead_stretches.h"
 #include "engine/memory/memtables.h"
@@ -183,7 +183,7 @@ class CommitQueue {
   static bool may_join(const CommitGroup& group, const Member& member) noexcept;
   static void add_member(CommitGroup& group, Member& member) noexcept;
   bool gathers(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
-  bool may_begin(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
+  bool may_begin(const CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
   CommitGroup* grant_lead() noexcept VARVE_REQUIRES(mutex_);
   static void begin_lead(CommitGroup* group) noexcept;
   bool await_lead(Member& member) noexcept;
@@ -222,6 +222,7 @@ class CommitQueue {
   bool can_publish(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   bool must_fail(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   void publish_group(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
+  void note_durable(std::uint64_t bytes) noexcept VARVE_REQUIRES(mutex_);
   void fail_group(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
   Result<CommitVersion> result_of(Member& member) noexcept;
   static void tell(CommitGroup* group) noexcept;
@@ -255,6 +256,7 @@ class CommitQueue {
   io::Condition timer_;
   GroupList waiting_ VARVE_GUARDED_BY(mutex_);
   GroupList flight_ VARVE_GUARDED_BY(mutex_);
+  WriteDepth depth_ VARVE_GUARDED_BY(mutex_);
   bool lead_taken_ VARVE_GUARDED_BY(mutex_) = false;
   bool closed_ VARVE_GUARDED_BY(mutex_) = false;
   bool failing_ VARVE_GUARDED_BY(mutex_) = false;  // a group has failed, so every later group fails

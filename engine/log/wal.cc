@@ -9,16 +9,14 @@
 
 #include "engine/base/sync_points.h"
 #include "engine/log/version_clock.h"
+#include "engine/log/write_depth.h"
 #include "io/probe.h"
 
 namespace varve::engine {
 
 namespace {
 
-constexpr std::size_t kMemoryKeptMax = 2 * kLogWritesInFlightMax;
-// Slots that wait for the timer count as writes in flight. They alone must not keep the group that the timer may wait
-// for from getting the lead.
-static_assert(kLogBufferSlots < kLogWritesInFlightMax);
+constexpr std::size_t kMemoryKeptMax = 2 * kLogWritesInFlightFirst;
 constexpr std::size_t kMemoryBytesMin = 64 << 10;
 /// Enough for the record of one part of a content, whose value has 1 MiB and a head.
 constexpr std::size_t kMemoryBytesKeptMax = (1 << 20) + (64 << 10);

@@ -18,6 +18,7 @@
 //     before the first record of the next segment is framed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -123,6 +124,13 @@ class Wal {
   /// Returns the position after the last framed record.
   LogPosition position() const noexcept { return base_ + next_offset_in_use(); }
   bool has_open_slot() const noexcept { return slot_.has_value() && slot_used_ > 0; }
+  /// Returns WriteTracker::in_flight() without the deferred writes, which no thread performs yet. The timer performs them,
+  /// and may itself wait for a group, so they must not keep that group from the lead. Any thread may call it.
+  std::size_t writes_in_flight() const noexcept {
+    const std::size_t deferred = deferred_count_.load(std::memory_order_acquire);
+    const std::size_t all = tracker_.in_flight();
+    return all - std::min(all, deferred);
+  }
 
   WriteTracker& tracker() noexcept { return tracker_; }
   const WalFigures& figures() const noexcept { return figures_; }

@@ -21,8 +21,9 @@ namespace varve::engine {
 using format::CommitVersion;
 using LogPosition = std::uint64_t;
 
-/// Limit of the device writes in flight. With more, the device gains little and the ambiguous tail grows.
-inline constexpr std::size_t kLogWritesInFlightMax = 8;
+/// Most device writes in flight, besides deferred ones. A store has fewer unless its device gains from more
+/// (write_depth.h), because a crash may leave all of them in doubt.
+inline constexpr std::size_t kLogWritesInFlightMax = 32;
 
 class WriteTracker {
  public:
@@ -54,8 +55,8 @@ class WriteTracker {
     bool failed = false;
   };
   // A leader may have two writes (a closed buffer slot and its own record), and a thread becomes leader only below the
-  // limit.
-  static constexpr std::size_t kWritesMax = 4 * kLogWritesInFlightMax;
+  // limit, to which the few deferred writes do not count.
+  static constexpr std::size_t kWritesMax = 2 * kLogWritesInFlightMax;
 
   void advance() VARVE_REQUIRES(mutex_);
 

@@ -8,7 +8,7 @@
 // record, the rest of the sector counts as zero, whatever a torn write left: a slot is filled with zeros before it is
 // written to the device.)
 //
-// The end. If no record follows, there is damage or the end of the log. Up to eight writes were in flight at once, so
+// The end. If no record follows, there is damage or the end of the log. Several writes were in flight at once, so
 // valid records may follow a hole. Each states how much of the segment was durable when it was framed. If that is more
 // than the bytes before the hole, the hole was once complete, and this is damage. Otherwise, nothing after the hole was
 // acknowledged, and it is a torn tail. After a footer, only the rest of its own torn write is possible, and only if the

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "engine/base/sync_points.h"
-#include "engine/log/write_tracker.h"
+#include "engine/log/write_depth.h"
 #include "tests/api/async/async_support.h"
 #include "tests/api/store_bench.h"
 
 namespace varve::test {
 
-/// While it is closed, writes of the log do not end. It blocks the maximum number of commit groups in flight, and the
+/// While it is closed, writes of the log do not end. It blocks as many commit groups in flight as a new store has, and the
 /// next group waits for them while its commits have their partitions locked. Used under the operating system's
 /// scheduler. Created before the commits that it blocks, and destroyed after they have ended.
 class HeldLog {
@@ -41,7 +41,7 @@ class HeldLog {
 
   /// Fills the log with writes to separate partitions. From now on a write that has its lock keeps it.
   void fill(const AsyncTable& table) {
-    for (std::size_t group = 1; group <= engine::kLogWritesInFlightMax; ++group) {
+    for (std::size_t group = 1; group <= engine::kLogWritesInFlightFirst; ++group) {
       // A group gathers until it is as large as all groups in flight.
       const std::size_t commits = std::max<std::size_t>(1, blockers_.size());
       for (std::size_t i = 0; i < commits; ++i) {

@@ -9,6 +9,7 @@
 
 #include "engine/base/sync_points.h"
 #include "engine/commit/commit_queue.h"
+#include "engine/log/write_depth.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine::gathering_test {
@@ -130,18 +131,18 @@ TEST_P(Gathering, AWaitingGroupEndsIfTheOldestOfAsManyWritesAsMayBeInFlightFails
   machine_.files->faults().clear();
   hold_writes(io::FaultEffect::kNeverThenError, 1);
   hold_writes(io::FaultEffect::kNever, io::FaultRule::kFromThenOn);
-  std::vector<Code> ends(kLogWritesInFlightMax + kWaiting, Code::kOk);
+  std::vector<Code> ends(kLogWritesInFlightFirst + kWaiting, Code::kOk);
   for (std::size_t i = 0; i < ends.size(); ++i) {
     begin_one([this, i, &ends] {
       const std::string many_bytes(kGatheredBytesMax, 'v');
       ends[i] = Change().put("q" + std::to_string(i), "r", many_bytes).commit(*engine_).code();
     });
-    if (i < kLogWritesInFlightMax) machine_.files->await_stuck(i + 1);
+    if (i < kLogWritesInFlightFirst) machine_.files->await_stuck(i + 1);
   }
-  EXPECT_EQ(writes_under_way(), kLogWritesInFlightMax);
+  EXPECT_EQ(writes_under_way(), kLogWritesInFlightFirst);
   let_go();
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    EXPECT_EQ(ends[i], i < kLogWritesInFlightMax ? Code::kUnknown : Code::kPoisoned) << i;
+    EXPECT_EQ(ends[i], i < kLogWritesInFlightFirst ? Code::kUnknown : Code::kPoisoned) << i;
   }
 }
 

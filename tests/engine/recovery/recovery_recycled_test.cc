@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/log/write_tracker.h"
+#include "engine/log/write_depth.h"
 #include "io/simulated/crash_image.h"
 #include "tests/support/store_image.h"
 
@@ -59,7 +59,7 @@ TEST(RecoveryRecycled, AnyMixtureOfOldAndNewSectorsEndsBehindWhatWasAcknowledged
     image.append_edit(gone);
     LogWriter log = image.announce(3, true);
     const std::size_t acknowledged = io::random_below(random, 5);
-    const std::size_t in_flight = 1 + io::random_below(random, kLogWritesInFlightMax);
+    const std::size_t in_flight = 1 + io::random_below(random, kLogWritesInFlightFirst);
     Rows rows;
     for (std::size_t i = 0; i < acknowledged + in_flight; ++i) {
       const int index = static_cast<int>(i);
