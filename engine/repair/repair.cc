@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "engine/base/given_path.h"
+#include "engine/base/side_by_side.h"
 #include "engine/checkpoint/checkpoint_target.h"
 #include "engine/memory/memtable_cursor.h"
 #include "engine/read/merge_cursor.h"
 #include "engine/recovery/establish.h"
 #include "engine/repair/repaired_files.h"
+#include "engine/repair/salvaged_ahead.h"
 #include "engine/repair/salvaged_log.h"
 #include "engine/repair/salvaged_row.h"
 #include "engine/repair/salvaged_values.h"
@@ -120,10 +122,24 @@ class Repairer {
       cursor->seek("", format::kCommitVersionMax);
       sources.push_back(std::move(cursor));
     }
-    for (std::vector<const TableSource*>& row : arrange_rows(store_.tables)) {
-      sources.push_back(std::make_unique<SalvagedRow>(std::move(row), *salvage_));
-    }
+    add_tables(sources);
     return std::make_unique<MergeStream>(std::move(sources));
+  }
+
+  /// Adds the rows of table files. The first ones, to which most files belong, are read side by side.
+  void add_tables(std::vector<std::unique_ptr<EntryStream>>& sources) {
+    std::vector<std::vector<const TableSource*>> rows = arrange_rows(store_.tables);
+    const std::size_t ahead_count = std::min(rows.size(), kSideHelpersMax);
+    std::vector<SalvagedAhead*> ahead;
+    while (ahead.size() < ahead_count) {
+      auto row = std::make_unique<SalvagedAhead>(env_.scheduler, std::move(rows[ahead.size()]), *salvage_);
+      ahead.push_back(row.get());
+      sources.push_back(std::move(row));
+    }
+    for (SalvagedAhead* const row : ahead) row->settle();
+    for (std::size_t i = ahead_count; i < rows.size(); ++i) {
+      sources.push_back(std::make_unique<SalvagedRow>(std::move(rows[i]), *salvage_));
+    }
   }
 
   Status copy_rows() {
@@ -301,7 +317,7 @@ Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, st
   }
   const Result<std::unique_ptr<io::DirectoryLock>> lock = lock_for_reading(**directory);
   if (!lock.ok()) return lock.status();
-  UnreadableParts unreadable;
+  UnreadableParts unreadable(env.scheduler);
   TolerantDirectory readable(**directory, unreadable);
   Result<Found> found = find_parts(env, readable, unreadable);
   if (!found.ok()) return found.status();

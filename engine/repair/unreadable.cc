@@ -87,6 +87,7 @@ bool is_device_error(const Status& status) noexcept {
 }
 
 void UnreadableParts::add(const std::string& name, std::uint64_t begin, std::uint64_t end, const Status& why) {
+  const io::MutexGuard guard(mutex_);
   if (first_.ok()) first_ = why;
   first_of_file_.emplace(name, why);
   UnreadableRanges& ranges = ranges_[name];
@@ -107,16 +108,24 @@ void UnreadableParts::add(const std::string& name, std::uint64_t begin, std::uin
 }
 
 void UnreadableParts::add_file(const std::string& name, const Status& why) {
+  const io::MutexGuard guard(mutex_);
   if (first_.ok()) first_ = why;
   first_of_file_.emplace(name, why);
 }
 
+void UnreadableParts::count_read(std::uint64_t bytes) noexcept {
+  const io::MutexGuard guard(mutex_);
+  read_bytes_ += bytes;
+}
+
 bool UnreadableParts::has_any(std::string_view name, std::uint64_t offset) const noexcept {
+  const io::MutexGuard guard(mutex_);
   const auto found = ranges_.find(name);
   return found != ranges_.end() && !found->second.empty() && found->second.rbegin()->second > offset;
 }
 
 bool UnreadableParts::overlaps(std::string_view name, std::uint64_t begin, std::uint64_t end) const noexcept {
+  const io::MutexGuard guard(mutex_);
   const auto found = ranges_.find(name);
   if (found == ranges_.end()) return false;
   const auto next = found->second.lower_bound(end);  // The last range that begins before the end decides.
@@ -124,11 +133,13 @@ bool UnreadableParts::overlaps(std::string_view name, std::uint64_t begin, std::
 }
 
 Status UnreadableParts::nothing_was_read() const {
+  const io::MutexGuard guard(mutex_);
   return read_bytes_ == 0 ? first_ : Status();
 }
 
 std::vector<std::string> UnreadableParts::findings() const {
   std::vector<std::string> lines;
+  const io::MutexGuard guard(mutex_);
   for (const auto& [name, why] : first_of_file_) {
     const auto found = ranges_.find(name);
     if (found == ranges_.end()) {

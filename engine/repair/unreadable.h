@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "io/file_system.h"
+#include "io/scheduler.h"
 #include "varve/result.h"
 
 namespace varve::engine {
@@ -25,14 +26,16 @@ bool is_device_error(const Status& status) noexcept;
 /// Byte ranges of one file that could not be read, from offset to end, in whole sectors.
 using UnreadableRanges = std::map<std::uint64_t, std::uint64_t>;
 
-/// The unreadable ranges, and the number of readable bytes. One thread at a time may use it.
+/// The unreadable ranges, and the number of readable bytes. Thread-safe.
 class UnreadableParts {
  public:
+  explicit UnreadableParts(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
+
   /// Adds a range from `begin` to `end`. Adjacent ranges are merged.
   void add(const std::string& name, std::uint64_t begin, std::uint64_t end, const Status& why);
   /// Records that the file could not be opened.
   void add_file(const std::string& name, const Status& why);
-  void count_read(std::uint64_t bytes) noexcept { read_bytes_ += bytes; }
+  void count_read(std::uint64_t bytes) noexcept;
 
   /// Returns whether a byte of the file at or after `offset` could not be read.
   bool has_any(std::string_view name, std::uint64_t offset) const noexcept;
@@ -44,13 +47,14 @@ class UnreadableParts {
   std::vector<std::string> findings() const;
 
  private:
-  std::map<std::string, UnreadableRanges, std::less<>> ranges_;
-  std::map<std::string, Status, std::less<>> first_of_file_;
-  Status first_;
-  std::uint64_t read_bytes_ = 0;
+  mutable io::Mutex mutex_;  // a leaf
+  std::map<std::string, UnreadableRanges, std::less<>> ranges_ VARVE_GUARDED_BY(mutex_);
+  std::map<std::string, Status, std::less<>> first_of_file_ VARVE_GUARDED_BY(mutex_);
+  Status first_ VARVE_GUARDED_BY(mutex_);
+  std::uint64_t read_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
 };
 
-/// A directory for reading: every writing function returns kReadOnly. One thread at a time may use it.
+/// A directory for reading: every writing function returns kReadOnly. Thread-safe.
 class TolerantDirectory final : public io::Directory {
  public:
   /// Both arguments must outlive this object.
