@@ -218,6 +218,11 @@ std::optional<format::CommitTag> CommitQueue::last_tag() const {
   return last_tag_;
 }
 
+std::size_t CommitQueue::writes_in_flight_max() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  return depth_.limit();
+}
+
 std::size_t CommitQueue::retired_count() const noexcept {
   return retired_count_.load(std::memory_order_relaxed);
 }
