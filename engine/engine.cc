@@ -480,6 +480,7 @@ Statistics Engine::statistics() const {
   figures.groups = state.queue->figures().groups.load(std::memory_order_relaxed);
   figures.batch_bytes = state.queue->figures().batch_bytes.load(std::memory_order_relaxed);
   figures.log_writes = state.wal->figures().writes.load(std::memory_order_relaxed);
+  figures.log_writes_in_flight_max = state.queue->writes_in_flight_max();
   figures.log_bytes = state.wal->figures().bytes.load(std::memory_order_relaxed);
   figures.fill_bytes = state.supply->filled_bytes();
   figures.clock_jump_ignored = state.queue->clock_jump_ignored();

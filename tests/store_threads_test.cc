@@ -69,7 +69,7 @@ TEST(StoreThreads, AreThoseOfTheListFromOpenToClose) {
   ASSERT_TRUE(table.ok());
   EXPECT_TRUE(wait(AsyncTable(*table).insert(Entity("p", "r"))).ok());
   Counts asynchronous = kWriter;
-  asynchronous.insert({{"varve-async", 1}, {"varve-unpack", 1}, {"varve-lead", 9}, {"varve-call", 64}});
+  asynchronous.insert({{"varve-async", 1}, {"varve-unpack", 1}, {"varve-lead", 33}, {"varve-call", 64}});
   expect_threads(asynchronous, {"varve-lead", "varve-call"});
   ASSERT_TRUE((*store)->close().ok());
   expect_threads({});

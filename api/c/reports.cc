@@ -29,6 +29,7 @@ varve_statistics figures_of(const Statistics& from) {
   to.commits_refused = from.commits_refused;
   to.groups = from.groups;
   to.log_writes = from.log_writes;
+  to.log_writes_in_flight_max = from.log_writes_in_flight_max;
   to.batch_bytes = from.batch_bytes;
   to.log_bytes = from.log_bytes;
   to.fill_bytes = from.fill_bytes;

@@ -497,26 +497,4 @@ void CommitQueue::fail_group(CommitGroup& group) noexcept {
   }
 }
 
-// --------------------------------------------------------------------------------------------- ends and failures
-
-void CommitQueue::poison(const Status& cause) noexcept {
-  bool is_first = false;
-  {
-    const io::MutexGuard guard(mutex_);
-    is_first = poisoned_.ok();
-    if (is_first) {
-      health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Set before any caller gets the error.
-      const Code code = cause.code() == Code::kFenced ? Code::kFenced : Code::kPoisoned;
-      poisoned_ = cause.with_code(code).in_file("a failure stopped the store; reopen it to write");
-      unknown_ =
-          cause.with_code(Code::kUnknown)
-              .in_file("the log failed during this commit, which may or may not survive; reopen the store and read");
-    }
-    changed_.notify_all();
-    timer_.notify_all();
-  }
-  if (is_first && events_ != nullptr) events_->on_health(Health::kPoisoned, cause);
-  publish();
-}
-
 }  // namespace varve::engine

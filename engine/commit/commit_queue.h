@@ -166,6 +166,8 @@ class CommitQueue {
   void know_stretches();
   bool clock_jump_ignored() const noexcept { return clock_.jump_ignored(); }
   const CommitFigures& figures() const noexcept { return figures_; }
+  /// Returns how many log writes may be in flight now.
+  std::size_t writes_in_flight_max() const noexcept;
 
   /// The next work of the log's timer thread. Records in the buffer are due kBufferedInterval after their arrival. The
   /// mark of an idle log is due kIdleInterval after the last turn.

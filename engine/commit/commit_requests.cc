@@ -218,6 +218,11 @@ std::optional<format::CommitTag> CommitQueue::last_tag() const {
   return last_tag_;
 }
 
+std::size_t CommitQueue::writes_in_flight_max() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  return depth_.limit();
+}
+
 std::size_t CommitQueue::retired_count() const noexcept {
   return retired_count_.load(std::memory_order_relaxed);
 }
@@ -255,6 +260,26 @@ Status CommitQueue::end_log_for_drops(bool asked, bool* ended) {
   if (wal_.failed()) return stop_after(closed);
   *ended = closed.ok();
   return Status();
+}
+
+void CommitQueue::poison(const Status& cause) noexcept {
+  bool is_first = false;
+  {
+    const io::MutexGuard guard(mutex_);
+    is_first = poisoned_.ok();
+    if (is_first) {
+      health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Set before any caller gets the error.
+      const Code code = cause.code() == Code::kFenced ? Code::kFenced : Code::kPoisoned;
+      poisoned_ = cause.with_code(code).in_file("a failure stopped the store; reopen it to write");
+      unknown_ =
+          cause.with_code(Code::kUnknown)
+              .in_file("the log failed during this commit, which may or may not survive; reopen the store and read");
+    }
+    changed_.notify_all();
+    timer_.notify_all();
+  }
+  if (is_first && events_ != nullptr) events_->on_health(Health::kPoisoned, cause);
+  publish();
 }
 
 /// Poisons the queue and returns the error of later commits, after a failure of the log.

@@ -49,7 +49,7 @@ class WriteDepth {
 
   enum class Phase : std::uint8_t { kRest, kTrial };
 
-  /// What was counted at one depth. `busy` is the time in which the device worked.
+  /// The counts of a time at one depth. `busy` is the time in which the device worked.
   struct Window {
     std::uint64_t ends = 0;
     std::uint64_t held_ends = 0;

@@ -15,7 +15,7 @@ SalvagedAhead::SalvagedAhead(io::Scheduler& scheduler, std::vector<const TableSo
       found_{salvage.directory, {}, {}, salvage.unreadable},
       mutex_(scheduler),
       changed_(scheduler) {
-  Result<io::Thread> thread = scheduler.start("varve-repair", [this] { run(); });
+  Result<io::Thread> thread = scheduler.start("varve-check", [this] { run(); });
   if (!thread.ok()) return;
   thread_ = *std::move(thread);
   has_thread_ = true;

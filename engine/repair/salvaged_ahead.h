@@ -70,11 +70,11 @@ class SalvagedAhead final : public EntryStream {
   Salvage& salvage_;
   const std::size_t chunk_bytes_;
 
-  // Of the thread that fills:
+  // Used by the thread that fills:
   Salvage found_;
   std::unique_ptr<SalvagedRow> row_;
 
-  // Of the merge:
+  // Used by the merge:
   Chunk chunk_;
   std::size_t at_ = 0;
   Status status_;

@@ -491,6 +491,7 @@ static void a_store_is_kept_up_checked_and_repaired(varve_store* store, const ch
   varve_statistics statistics = {.size = sizeof statistics};
   CHECK_OK(varve_store_statistics(store, &statistics));
   CHECK(statistics.commits > 0 && statistics.health == VARVE_HEALTHY && statistics.table_entries > 0);
+  CHECK(statistics.log_writes_in_flight_max > 0);
 
   char copy[128], repaired[128];
   snprintf(copy, sizeof copy, "%s/copy", directory);

@@ -1895,6 +1895,7 @@ typedef struct varve_statistics {
   uint64_t recovery_torn_bytes;
   /// True if a killed process loses the buffered commits of its last 10 ms; see varve/statistics.h.
   bool buffered_dies_with_process;
+  uint64_t log_writes_in_flight_max;
 } varve_statistics;
 /// Returns the figures of a store. The caller sets `statistics->size`.
 VARVE_API varve_status* varve_store_statistics(varve_store* store, varve_statistics* statistics);

@@ -110,6 +110,9 @@ struct Statistics {
   std::uint64_t groups = 0;
   /// Writes to log segments.
   std::uint64_t log_writes = 0;
+  /// How many of these writes may be in flight at once: 8 after the open, later 1 to 32, as suits the device. Zero in a
+  /// read-only store.
+  std::uint64_t log_writes_in_flight_max = 0;
   /// Bytes of the commits, as encoded.
   std::uint64_t batch_bytes = 0;
   /// Bytes written to the log for the commits, including padding.

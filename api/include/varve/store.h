@@ -138,10 +138,10 @@ struct ContainerPage {
 ///   varve-ahead      1         reads ahead of long scans                      first long scan, close
 ///   varve-async      1         runs asynchronous operations (async.h)         first asynchronous operation, close
 ///   varve-unpack     1         decompresses blocks for varve-async            first asynchronous operation, close
-///   varve-lead       1 to 9    write the log for asynchronous commits         first asynchronous operation, close
+///   varve-lead       1 to 33   write the log for asynchronous commits         first asynchronous operation, close
 ///   varve-call       1 to 64   run blocking calls of asynchronous operations  first asynchronous operation, close
 ///   varve-load       3         write the table files of one loader            load_table(), end of the load
-///   varve-check      0 to 7    check files side by side                       verify(), before it returns
+///   varve-check      0 to 7    check or read files side by side               verify() or repair(), before it returns
 ///   varve-replay     0 to 3    fills the memtable from the log                open, before it returns
 ///   varve-read       0 to 8    reads, if the system refuses io_uring          first parallel read, close
 ///

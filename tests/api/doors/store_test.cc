@@ -37,6 +37,7 @@ TEST(StoreOpen, KeepsItsDefaultDurabilityAndRefusesAnother) {
   EXPECT_EQ((*bench.open(options).statistics()).default_durability, Durability::kBuffered);
   EXPECT_EQ((*bench.open().statistics()).default_durability, Durability::kBuffered);
   EXPECT_FALSE((*bench.open().statistics()).buffered_dies_with_process);
+  EXPECT_EQ((*bench.open().statistics()).log_writes_in_flight_max, 8u);
   bench.store.reset();
   options.default_durability = Durability::kSync;
   EXPECT_EQ(Store::open(kStorePath, options).code(), Code::kInvalidArgument);

@@ -25,7 +25,7 @@ Device serves_at_once(std::int64_t writes) {
   return [writes](std::int64_t in_flight, std::int64_t /*now*/) { return kWriteNs / std::min(in_flight, writes); };
 }
 
-/// The device is the slower, the more writes above two are in flight.
+/// With more than two writes in flight, the device completes fewer a second.
 std::int64_t crowd(std::int64_t in_flight, std::int64_t /*now*/) {
   return in_flight <= 2 ? kWriteNs / in_flight : kWriteNs * in_flight / 4;
 }

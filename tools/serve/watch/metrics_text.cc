@@ -191,6 +191,8 @@ void add_log(Families& families, const Statistics& store) {
                    store.commits_refused);
   families.counter("varve_commit_groups_total", "Groups of commits written to the log together.", store.groups);
   families.counter("varve_log_writes_total", "Writes to the log.", store.log_writes);
+  families.gauge("varve_log_writes_in_flight_max", "Writes to the log that may be in flight at once.",
+                 store.log_writes_in_flight_max);
   families.counter("varve_batch_bytes_total", "Encoded bytes that callers wrote.", store.batch_bytes);
   families.counter("varve_log_bytes_total", "Bytes written to the log for commits.", store.log_bytes);
   families.counter("varve_log_fill_bytes_total", "Bytes of zeros written to prepare log space.", store.fill_bytes);
