@@ -85,7 +85,7 @@ Status RadosRoot::take(std::chrono::milliseconds wait_max) {
 }
 
 Status RadosRoot::take_once(std::chrono::milliseconds wait_max) {
-  if (!process_->begin_owning(name_, wait_max)) return lock_failure("");
+  if (!process_->begin_owning(name_, wait_max)) return lock_failure();
   Status taken;
   try {
     taken = take_owned(wait_max);
@@ -259,7 +259,7 @@ Status RadosRoot::end_lease(const Claim& former, const std::string& owner) {
   if (process_->options().takeover_wait) ending.expected_attributes["renewal"] = former.renewal;
   ending.attributes["ended"] = owner;
   const ObjectAnswer ended = process_->door().change(ending);
-  if (ended == ECANCELED) return lock_failure(former.client());
+  if (ended == ECANCELED) return lock_failure();
   return ended == 0 || ended == ENOENT ? Status() : os_error(ended, {"end the lease", ending.object});
 }
 
