@@ -53,7 +53,10 @@ Status check_is_directory(const std::string& store, const std::string& remedy) {
 }
 
 Status check_same_kind(const std::string& store, const std::string& target) {
-  if (is_rados_address(store) == is_rados_address(target)) return Status();
+  const auto pool_of = [](const std::string& place) {
+    return is_rados_address(place) ? place.substr(0, place.find('/')) : std::string();
+  };
+  if (pool_of(store) == pool_of(target)) return Status();
   const std::string wanted = is_rados_address(store) ? "an address of the same pool" : "a directory";
   const std::string refusal = "the files of " + store + " can be copied to " + wanted + " alone, not to " + target;
   return Status(Code::kUnsupported, refusal).with_hint("`varve push FROM TO` copies tables, wherever both stores are");
