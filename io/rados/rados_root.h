@@ -171,7 +171,7 @@ class RadosRoot {
   Result<TextMap> read_entries();
   Status fenced(const FailedCall& call) const noexcept;
   void note_fenced() const noexcept;
-  Status lock_failure() const;
+  Status lock_failure(std::string_view client = {}) const;
 
   const std::shared_ptr<RadosProcess> process_;
   const std::string path_;

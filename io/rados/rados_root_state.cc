@@ -65,7 +65,7 @@ Status RadosRoot::root_lost(const FailedCall& call) const {
   is_root_lost_.store(true, std::memory_order_release);
   return call_error(Code::kCorruption, call,
                     {"the cluster has lost the object ", root_object(name_),
-                     ", or the store was removed; export its data before this process ends"});
+                     ", or the store was removed; while a process has it open, its data can be read out"});
 }
 
 bool RadosRoot::is_named(std::string_view object) {

@@ -100,14 +100,19 @@ Status RadosRoot::take_once(std::chrono::milliseconds wait_max) {
   return taken;
 }
 
-Status RadosRoot::lock_failure() const {
-  return call_error(Code::kLocked, {"lock", path_},
-                    {"another process, or another handle in this process, has it open"});
+/// The client of the owner has the address of its machine. It is empty if it is not known.
+Status RadosRoot::lock_failure(std::string_view client) const {
+  const FailedCall call{"lock", path_};
+  if (client.empty()) {
+    return call_error(Code::kLocked, call, {"another process, or another handle in this process, has it open"});
+  }
+  return call_error(Code::kLocked, call, {"another process has it open, the client ", client, " of the cluster"});
 }
 
 Result<RadosRoot::Claim> RadosRoot::look_at_root() {
   ObjectLook root;
   const ObjectAnswer answer = process_->door().look(root_object(name_), root);
+  if (answer == ENOENT) return root_lost({"lock", path_});
   if (answer != 0) return os_error(answer, {"lock", path_});
   if (Status known = check_root(name_, path_, root); !known.ok()) return known;
   if (root.attributes["id"] != store_) {
@@ -193,7 +198,7 @@ Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wai
       now = *std::move(claim);
       return Status();
     }
-    if (claim->owner != former.owner) return lock_failure();  // Another owner came first.
+    if (claim->owner != former.owner) return lock_failure(claim->client());  // Another owner came first.
     now = *std::move(claim);
     now.renewal = *seen;
     const std::chrono::nanoseconds time = process_->clock().since_boot();
@@ -205,7 +210,7 @@ Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wai
     if (*renewal == *seen) continue;
     seen = *std::move(renewal);
     since = process_->clock().since_boot();
-    if (!seen->empty() && since - begin >= wait_max) return lock_failure();
+    if (!seen->empty() && since - begin >= wait_max) return lock_failure(former.client());
   }
 }
 
@@ -237,7 +242,7 @@ Status RadosRoot::raise_epoch(const Claim& former, const std::string& owner, con
   // A change that was sent again finds its own effect.
   const Result<Claim> now = look_at_root();
   if (!now.ok()) return now.status();
-  return now->owner == owner ? Status() : lock_failure();
+  return now->owner == owner ? Status() : lock_failure(now->client());
 }
 
 /// Ends the whole process of an owner that did not let go, so that it answers nothing from memory again (S8). A lease that has

@@ -3,6 +3,7 @@
 // Method: processes share a model of RADOS, whose threads and time follow a seed.
 #include "tools/serve/standby.h"
 
+#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -93,6 +94,30 @@ TEST_F(Standby, EndsItsWaitWhenItMustNotGoOn) {
   EXPECT_EQ(open_as_owner(second->place, options(), hooks_of(ignore, [] { return false; })).code(), Code::kLocked);
   second->place.is_shared = false;
   EXPECT_EQ(open_as_owner(second->place, options(), hooks_of(ignore, [] { return true; })).code(), Code::kLocked);
+}
+
+TEST_F(Standby, DoesNotMakeAStoreAgainThatIsGone) {
+  const std::unique_ptr<Process> first = start();
+  const std::unique_ptr<Process> second = start();
+  const auto ignore = [] {};
+  Result<std::unique_ptr<Store>> owner = open_as_owner(first->place, options(), hooks_of(ignore, [] { return true; }));
+  ASSERT_TRUE(owner.ok());
+  const std::string root = io::root_object(varve::test::kStoreName);
+  const std::unique_ptr<io::ObjectDoor> raw = machine_.cluster.make_door();
+  int attempts = 0;
+  const Result<std::unique_ptr<Store>> successor = open_as_owner(second->place, options(), hooks_of(ignore, [&] {
+                                                                   if (attempts++ > 0) return false;
+                                                                   io::ObjectChange removal;
+                                                                   removal.object = root;
+                                                                   removal.epoch = 1000;
+                                                                   removal.removes = true;
+                                                                   EXPECT_EQ(raw->change(removal), 0);
+                                                                   return true;
+                                                                 }));
+  EXPECT_EQ(attempts, 1) << "a store that is gone is not waited for";
+  EXPECT_EQ(successor.code(), Code::kNotFound) << successor.status().to_string();
+  io::ObjectLook found;
+  EXPECT_EQ(raw->look(root, found), ENOENT);
 }
 
 // The watch has a thread of its own, so this test has real threads.

@@ -47,7 +47,8 @@ TEST(ClusterAddress, ABackupNeedsADirectory) {
 
 TEST(ClusterAddress, FilesAreCopiedToAStoreOfTheSameKindAlone) {
   for (const std::string& verb : {std::string("checkpoint"), std::string("repair")}) {
-    for (const Words& places : {Words{"./absent", "rados:pool/copy"}, Words{"rados:pool/shop", "./absent"}}) {
+    for (const Words& places : {Words{"./absent", "rados:pool/copy"}, Words{"rados:pool/shop", "./absent"},
+                                Words{"rados:pool/shop", "rados:other/copy"}}) {
       const ProgramResult result = run_program({verb, places[0], places[1]});
       EXPECT_EQ(result.exit_code, kRefused) << verb << " " << places[1];
       EXPECT_THAT(result.err, HasSubstr("alone, not to " + places[1])) << verb;

@@ -68,6 +68,7 @@ Result<std::unique_ptr<Store>> open_as_owner(const StorePlace& place, StoreOptio
     // An attempt watches the owner's lease for a while, so this loop is slow.
     Result<std::unique_ptr<Store>> opened = Store::open(place.path, options);
     if (opened.code() != Code::kLocked || !place.is_shared) return opened;
+    options.create_if_absent = false;  // A store that is gone later is not made again, empty.
     if (!std::exchange(has_told, true)) {
       hooks.on_standby();
       life = show_life(hooks);

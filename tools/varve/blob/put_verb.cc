@@ -85,9 +85,9 @@ Status with_put_hint(const Status& failure, bool resumes) {
     return failure.with_hint("the blocks that were written stay; the same line goes on after them");
   }
   if (failure.code() == Code::kNoSpace) {
-    return failure.with_hint(resumes ? "free space on the device, then give the same line again: it goes on after the "
+    return failure.with_hint(resumes ? "free space, then give the same line again: it goes on after the "
                                        "staged blocks, which the store keeps for a week"
-                                     : "nothing was stored; free space on the device, then give the same line again");
+                                     : "nothing was stored; free space, then give the same line again");
   }
   return with_blob_hint(failure);
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tools/varve/reach/cluster_notice.h"
 #include "tools/varve/reach/holder.h"
 
 namespace varve::tool {
@@ -39,11 +40,27 @@ bool is_address(const std::string& store) noexcept {
   return store.starts_with("http://") || store.starts_with("https://");
 }
 
+namespace {
+
+/// A connection, with the word to the user if its opening, its operations or its end wait.
+struct WatchedCluster {
+  ~WatchedCluster() { notice.watch(nullptr); }
+
+  ClusterNotice notice;
+  std::unique_ptr<RadosConnection> connection;  // ends first
+};
+
+}  // namespace
+
 Result<std::shared_ptr<RadosConnection>> cluster_of(const std::string& store) {
   if (!is_rados_address(store)) return std::shared_ptr<RadosConnection>();
+  auto cluster = std::make_shared<WatchedCluster>();
   Result<std::unique_ptr<RadosConnection>> opened = RadosConnection::open(store);
   if (!opened.ok()) return opened.status();
-  return std::shared_ptr<RadosConnection>(*std::move(opened));
+  cluster->connection = *std::move(opened);
+  RadosConnection* const connection = cluster->connection.get();
+  cluster->notice.watch(connection);
+  return std::shared_ptr<RadosConnection>(std::move(cluster), connection);
 }
 
 Status check_is_directory(const std::string& store, const std::string& remedy) {
@@ -53,7 +70,10 @@ Status check_is_directory(const std::string& store, const std::string& remedy) {
 }
 
 Status check_same_kind(const std::string& store, const std::string& target) {
-  if (is_rados_address(store) == is_rados_address(target)) return Status();
+  const auto pool_of = [](const std::string& place) {
+    return is_rados_address(place) ? place.substr(0, place.find('/')) : std::string();
+  };
+  if (pool_of(store) == pool_of(target)) return Status();
   const std::string wanted = is_rados_address(store) ? "an address of the same pool" : "a directory";
   const std::string refusal = "the files of " + store + " can be copied to " + wanted + " alone, not to " + target;
   return Status(Code::kUnsupported, refusal).with_hint("`varve push FROM TO` copies tables, wherever both stores are");

@@ -18,7 +18,8 @@ namespace varve::tool {
 Result<std::shared_ptr<RadosConnection>> cluster_of(const std::string& store);
 /// Returns the refusal of a verb that reads or writes the files of a store on this machine, if the store is on Ceph.
 Status check_is_directory(const std::string& store, const std::string& remedy);
-/// Returns the refusal of a verb that copies the files of a store to a new one, if only one of the two is on Ceph.
+/// Returns the refusal of a verb that copies the files of a store to a new one, if only one of the two is on Ceph, or if they
+/// are in two pools.
 Status check_same_kind(const std::string& store, const std::string& target);
 
 /// Opens the store in a directory or on Ceph. If another process has it open, the error names that process and the remedy.
