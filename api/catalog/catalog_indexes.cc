@@ -18,7 +18,8 @@ Status no_such_index(const TableName& name, std::string_view index) {
 
 Status index_exists(const TableName& name, std::string_view index) {
   return service_error::resource_already_exists("table " + quoted(name.spelling) + " of account " +
-                                                quoted(name.account) + " has an index " + quoted(index) + " already");
+                                                quoted(name.account) + " has an index " + quoted(index) +
+                                                " with another definition already; drop it, or give another name");
 }
 
 Status too_many_indexes(const TableName& name) {

@@ -16,7 +16,8 @@ namespace varve {
 Status check_table_expiry(const TableExpiry& expiry) {
   const bool has_age = expiry.age != std::chrono::milliseconds(0);
   if (expiry.property.empty() != has_age) {
-    return service_error::invalid_input("a table's expiry needs the name of a property, or an age, and not both");
+    return service_error::invalid_input(
+        "a table's expiry needs the name of a property, or an age above zero, and not both");
   }
   if (!has_age) {
     for (const std::string_view name : {"PartitionKey", "RowKey", "Timestamp"}) {

@@ -39,7 +39,8 @@ bool is_index_name(std::string_view name) noexcept {
 Status check_indexed_property(const std::string& property) {
   for (const std::string_view key : {"PartitionKey", "RowKey", "Timestamp"}) {
     if (property != key) continue;
-    return service_error::invalid_input("an index cannot use " + quoted(key) + " as a property");
+    const std::string_view instead = key == "Timestamp" ? "; make it a component" : "; each entry has it already";
+    return service_error::invalid_input("an index cannot carry " + quoted(key) + std::string(instead));
   }
   return check_property_name(property);
 }

@@ -92,7 +92,13 @@ Status check_changes(const PropertyChanges& changes, const StoreLimits& limits) 
     }
   }
   Entity set;
-  for (const Property& property : changes.set) set.add(property.name, property.value);
+  for (const Property& property : changes.set) {
+    if (property.name == kPartitionKeyName || property.name == kRowKeyName) {
+      return service_error::duplicate_key_property("a change by filter cannot change the " + property.name +
+                                                   " of an entity; write another entity");
+    }
+    set.add(property.name, property.value);
+  }
   return check_properties(set, limits);
 }
 

@@ -44,7 +44,7 @@ constexpr std::string_view kInsideText =
     "'ac'`; "
     "search other parts in what the query returns";
 
-constexpr std::array<Habit, 15> kWords = {{
+constexpr std::array<Habit, 16> kWords = {{
     {"like", kContains},
     {"substringof", kContains},
     {"indexof", kContains},
@@ -56,6 +56,7 @@ constexpr std::array<Habit, 15> kWords = {{
     {"startswith", "for texts that begin with 'ab' write `NAME ge 'ab' and NAME lt 'ac'`"},
     {"equals_ignoring_case", "the table service compares texts as they are; store a copy in lower case as a property"},
     {"in", "write one comparison for each value: `NAME eq 1 or NAME eq 2`"},
+    {"not", "write `not (NAME eq 1)`, with `not` before the whole condition"},
     {"between", "write both bounds: `NAME ge 1 and NAME le 2`"},
     {"is", "a property without a value is absent: write `not exists(NAME)`"},
     {"equals", "write `eq` instead of `equals`"},
@@ -106,6 +107,7 @@ std::string hint_for_word(std::string_view word) {
 
 std::string filter_hint(std::string_view filter, std::size_t offset) {
   const std::string_view rest = filter.substr(std::min(offset, filter.size()));
+  if (lower_of(rest.substr(0, 4)) == "-inf") return "write `-INF` for negative infinity";
   if (rest.starts_with('"')) return "put texts in single quotes: 'text'";
   for (const Habit& symbol : kSymbols) {
     if (rest.starts_with(symbol.found))

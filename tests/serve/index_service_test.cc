@@ -190,6 +190,14 @@ TEST_F(IndexService, ABuildIsForgottenUnlessItHasFailed) {
   ASSERT_EQ(said(failing), kFine);
   EXPECT_EQ(builds.wait(*failing, kLong)->code(), Code::kInvalidArgument);
   EXPECT_TRUE(logged.empty()) << "the client's mistake";
+  for (int i = 0; i < 2; ++i) {  // The second one finds that the index has failed.
+    const IndexDefinition unique{"ByW", {{"W"}}, {}, true};
+    const Result<IndexBuilds::Handle> conflict = builds.begin(kAccount, "Orders", unique, {});
+    ASSERT_EQ(said(conflict), kFine);
+    EXPECT_EQ(builds.wait(*conflict, kLong)->code(), Code::kConflict);
+    EXPECT_TRUE(logged.empty()) << "two entities have one value";
+  }
+  EXPECT_FALSE(builds.forget(kAccount, "Orders", "ByW"));
   EXPECT_NE(builds.of_table(kAccount, "ORDERS")["None"].failure, "");
   EXPECT_FALSE(builds.forget(kAccount, "Orders", "None")) << "it has ended";
   EXPECT_TRUE(builds.of_table(kAccount, "Orders").empty());

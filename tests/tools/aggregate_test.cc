@@ -77,6 +77,12 @@ TEST_F(AggregateVerb, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(text.err, HasSubstr("RowKey"));
   EXPECT_EQ(text.out, "");
   EXPECT_EQ(aggregate({"--count", "--group-by", "Total:3"}).exit_code, 1);
+  for (const std::string number : {"0", "4294967296"}) {  // digits are no delimiter
+    const ProgramResult refused = aggregate({"--count", "--group-by", "RowKey:" + number});
+    EXPECT_EQ(refused.exit_code, 1) << number;
+    EXPECT_THAT(refused.err, HasSubstr("number of characters")) << number;
+    EXPECT_EQ(refused.out, "") << number;
+  }
 }
 
 }  // namespace

@@ -108,6 +108,17 @@ TEST_F(Manners, NameTheTableAccountAndPropertyThatWereMeant) {
             "");
 }
 
+TEST_F(Manners, SayThatALiteralHasATypeThatNoValueHas) {
+  const auto hint_for = [this](const std::string& filter) {
+    return run_program({"query", store_, "Orders", "--filter", filter}).err;
+  };
+  EXPECT_THAT(hint_for("Lines gt 1.5"), HasSubstr("`Lines` is Edm.Int32"));
+  EXPECT_THAT(hint_for("Lines gt 1.5"), HasSubstr("the Edm.Double `1.5`; write a literal such as `5`"));
+  EXPECT_THAT(hint_for("(Customer eq 5)"), HasSubstr("the Edm.Int32 `5`; write a literal such as `'text'`"));
+  EXPECT_THAT(hint_for("Customer eq datetime'2026-01-31T00:00:00Z'"), HasSubstr("the Edm.DateTime `datetime'2026-"));
+  EXPECT_EQ(hint_for("Lines gt 5000 and Customer eq 'it''s'"), "");
+}
+
 TEST_F(Manners, SayWhatAFilterHasInsteadOfASymbol) {
   const ProgramResult result = run_program({"query", store_, "Orders", "--filter", "Lines > 54"});
   EXPECT_EQ(result.exit_code, 1);

@@ -37,9 +37,10 @@ bool has_failed(const Status& built) noexcept {
   return !built.ok() && built.code() != Code::kCancelled && built.code() != Code::kNotFound;
 }
 
+/// The entities, which a unique index cannot have, make a conflict.
 bool is_of_server(const Status& built) {
   constexpr std::uint16_t kServerErrors = 500;
-  return has_failed(built) && wire_error(built).status >= kServerErrors;
+  return has_failed(built) && built.code() != Code::kConflict && wire_error(built).status >= kServerErrors;
 }
 
 }  // namespace

@@ -148,7 +148,9 @@ TEST_F(TableIndexes, AStoppedBuildGoesOnWithTheSameDefinition) {
   const auto stop = [](const IndexBuildProgress& progress) { return progress.entities == 0; };
   EXPECT_EQ(store().create_index(kAccount, "Orders", kByValue, stop).code(), Code::kCancelled);
   EXPECT_EQ((*store().indexes(kAccount, "Orders")).front().state, IndexState::kBuilding);
-  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"ByValue", {{"W"}}})), kResourceAlreadyExists);
+  const Status other = store().create_index(kAccount, "Orders", {"ByValue", {{"W"}}});
+  EXPECT_EQ(said(other), kResourceAlreadyExists);
+  EXPECT_NE(other.message().find("another definition"), std::string_view::npos) << other.message();
   bench_.open();
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", kByValue)), kFine);
   EXPECT_EQ((*store().indexes(kAccount, "Orders")).front().state, IndexState::kReady);
@@ -179,7 +181,11 @@ TEST_F(TableIndexes, WhatCannotBeIndexedIsRefused) {
   EXPECT_EQ(said(store().create_index("nobody", "Orders", kByValue)).code, Code::kNotFound);
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"None", {}})), kInvalidInput);
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"Timestamp"}}, {}, true})), kInvalidInput);
-  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"V"}}, {"Timestamp"}})), kInvalidInput);
+  for (const auto& [name, instead] : {std::pair{"Timestamp", "component"}, {"RowKey", "each entry has it"}}) {
+    const Status carried = store().create_index(kAccount, "Orders", {"Time", {{"V"}}, {name}});
+    EXPECT_EQ(said(carried), kInvalidInput) << name;
+    EXPECT_NE(carried.message().find(instead), std::string_view::npos) << carried.message();
+  }
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Twice", {{"V"}, {"V", true}}})), kInvalidInput);
 }
 

@@ -151,6 +151,9 @@ TEST_F(TableWhere, RefusesImpossibleChanges) {
   EXPECT_EQ(said(table_.update_where(all, {.set = {{"N", Value(1)}}, .remove = {"N"}})), kInvalidInput);
   EXPECT_EQ(said(table_.update_where(all, {.set = {}, .remove = {"RowKey"}})), kInvalidInput);
   EXPECT_EQ(said(table_.update_where(all, {.set = {{"no name", Value(1)}}})), kPropertyNameInvalid);
+  const Status key = table_.update_where(all, {.set = {{"RowKey", Value("x")}}}).status();
+  EXPECT_EQ(key.service_error(), "DuplicateKeyPropertySpecified");
+  EXPECT_NE(key.message().find("another entity"), std::string_view::npos) << key.message();
   EXPECT_EQ(said(table_.update_where(all, {.set = {{"N", Value(1)}, {"N", Value(2)}}})), kDuplicateProperties);
   for (const std::uint32_t size : {0u, 101u}) {
     EXPECT_EQ(said(table_.delete_where(all, {.batch_entities_max = size})), kInvalidInput);

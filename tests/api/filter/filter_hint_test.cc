@@ -63,12 +63,20 @@ TEST(FilterHint, SaysHowToQuoteATextAndWhatReplacesAFunction) {
                                    "startswith(A, 'x')", "A in (1, 2)", "A between 1 and 2", "A eq null"}) {
     EXPECT_FALSE(hint_of(filter, FilterGrammar::kService).empty()) << filter;
   }
-  for (const std::string filter : {"substringof('x', A)", "indexof(A, 'x') eq 1", "A like 'x'", "A matches 'x'",
-                                   "tolower(A) eq 'x'", "toupper(A) eq 'X'", "A between 1 and 2", "A eq null",
-                                   "A is null", "StartsWith(A, 'x')", "ENDSWITH(A, 'x')", "A IN (1, 2)"}) {
+  for (const std::string filter :
+       {"substringof('x', A)", "indexof(A, 'x') eq 1", "A like 'x'", "A matches 'x'", "tolower(A) eq 'x'",
+        "toupper(A) eq 'X'", "A between 1 and 2", "A eq null", "A is null", "A not in (1, 2)", "StartsWith(A, 'x')",
+        "ENDSWITH(A, 'x')", "A IN (1, 2)"}) {
     const std::string instead = replacement_in(hint_of(filter));
     EXPECT_TRUE(Filter::parse(instead).ok()) << filter << ": " << instead;
   }
+}
+
+TEST(FilterHint, NamesTheWordForNegativeInfinity) {
+  for (const std::string filter : {"A gt -Infinity", "A gt -inf"}) {
+    EXPECT_EQ(replacement_in(hint_of(filter)), "-INF") << filter;
+  }
+  EXPECT_TRUE(Filter::parse("A gt -INF").ok());
 }
 
 TEST(FilterHint, IsNoPartOfTheMessageAndSurvivesACopyThatNamesAFile) {

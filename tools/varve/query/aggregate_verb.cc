@@ -2,6 +2,7 @@
 // Must never: mix two states of a table in a directory: all calls read one snapshot. A server at an address has none.
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <iostream>
 #include <utility>
 #include <vector>
@@ -46,14 +47,18 @@ std::string name_of(const Aggregate& figure) {
   return "distinct(" + figure.property + ")";
 }
 
-/// Parses PROPERTY, KEY:CHARACTERS or KEY:DELIMITER.
-GroupBy grouping_of(const std::string& word) {
+/// Parses PROPERTY, KEY:CHARACTERS or KEY:DELIMITER. Digits are always a number of characters.
+Result<GroupBy> grouping_of(const std::string& word) {
   const std::size_t colon = word.find(':');
-  if (colon == std::string::npos) return {word};
+  if (colon == std::string::npos) return GroupBy{word};
   GroupBy grouping{word.substr(0, colon)};
   const std::string rest = word.substr(colon + 1);
   const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), grouping.characters);
   if (parsed.ec == std::errc() && parsed.ptr == rest.data() + rest.size() && grouping.characters > 0) return grouping;
+  if (!rest.empty() && rest.find_first_not_of("0123456789") == std::string::npos) {
+    return Status::invalid_argument("--group-by " + word + ": the number of characters must be 1 to " +
+                                    std::to_string(UINT32_MAX));
+  }
   grouping.characters = 0;
   grouping.delimiter = rest;
   return grouping;
@@ -109,7 +114,9 @@ Result<Answer> aggregate(const TableAccess& table, const AggregateWords& words, 
   std::vector<GroupBy> group_by;
   Answer answer;
   for (const std::string& word : words.group_by) {
-    group_by.push_back(grouping_of(word));
+    Result<GroupBy> grouping = grouping_of(word);
+    if (!grouping.ok()) return grouping.status();
+    group_by.push_back(*std::move(grouping));
     answer.names.push_back(word);
   }
   for (const Aggregate& figure : words.figures) answer.names.push_back(name_of(figure));

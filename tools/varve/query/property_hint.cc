@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,9 +28,35 @@ bool is_before_open(std::string_view filter, std::size_t at) noexcept {
   return at != std::string_view::npos && filter[at] == '(';
 }
 
+/// A property that a filter names.
+struct Named {
+  std::string name;
+  /// The literal after `NAME eq`, `gt` or `ge`. Empty if none follows.
+  std::string_view literal;
+};
+
+std::string_view without_spaces(std::string_view text) noexcept {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text;
+}
+
+/// Returns the word after an operator that needs a value of the literal's type.
+std::string_view compared_literal(std::string_view rest) noexcept {
+  rest = without_spaces(rest);
+  const std::string_view compare = rest.substr(0, 2);
+  if (compare != "eq" && compare != "gt" && compare != "ge") return {};
+  rest = rest.substr(compare.size());
+  if (!rest.empty() && is_name(rest.front())) return {};
+  rest = without_spaces(rest);
+  const std::size_t quote = rest.find('\'');
+  const std::size_t end = std::min(rest.find_first_of(" \t\r\n()"), rest.size());
+  if (quote >= end) return rest.substr(0, end);
+  return rest.substr(0, std::min(rest.find('\'', quote + 1), rest.size() - 1) + 1);
+}
+
 /// Returns the properties that a valid filter names.
-std::vector<std::string> names_in(std::string_view filter) {
-  std::vector<std::string> names;
+std::vector<Named> names_in(std::string_view filter) {
+  std::vector<Named> names;
   for (std::size_t at = 0; at < filter.size();) {
     if (filter[at] == '\'') {  // two quotes in a text are one text after another
       at = std::min(filter.find('\'', at + 1), filter.size() - 1) + 1;
@@ -47,15 +74,70 @@ std::vector<std::string> names_in(std::string_view filter) {
     const bool is_number = word.front() >= '0' && word.front() <= '9';
     const bool follows_sign = begin > 0 && std::string_view("-.+").find(filter[begin - 1]) != std::string_view::npos;
     const bool is_other = is_keyword || is_typed_literal || is_number || follows_sign || is_before_open(filter, at);
-    if (!is_other) names.emplace_back(word);
+    if (!is_other) names.push_back({std::string(word), compared_literal(filter.substr(at))});
   }
   return names;
+}
+
+/// Returns the type of a literal of a valid filter, or nothing for another word.
+std::optional<PropertyType> type_of_literal(std::string_view literal) noexcept {
+  if (literal.empty()) return std::nullopt;
+  if (literal.back() == '\'') {
+    if (literal.front() == '\'') return PropertyType::kString;
+    if (literal.front() == 'd') return PropertyType::kDateTime;
+    return literal.front() == 'g' ? PropertyType::kGuid : PropertyType::kBinary;
+  }
+  if (literal == "true" || literal == "false") return PropertyType::kBoolean;
+  if (literal == "NaN" || literal == "INF" || literal == "-INF") return PropertyType::kDouble;
+  if (std::string_view("-0123456789").find(literal.front()) == std::string_view::npos) return std::nullopt;
+  if (literal.back() == 'L' || literal.back() == 'l') return PropertyType::kInt64;
+  return literal.find_first_of(".eEdD") == std::string_view::npos ? PropertyType::kInt32 : PropertyType::kDouble;
+}
+
+/// Returns whether a filter compares values of the type with literals of the other one. Otherwise the value counts as less.
+bool compares(PropertyType stored, PropertyType literal) noexcept {
+  const bool is_integer = literal == PropertyType::kInt32 || literal == PropertyType::kInt64;
+  return stored == literal || (stored == PropertyType::kDouble && is_integer) ||
+         (stored == PropertyType::kInt64 && literal == PropertyType::kInt32);
+}
+
+std::string_view example_of(PropertyType type) noexcept {
+  switch (type) {
+    case PropertyType::kBinary: return "X'00ff'";
+    case PropertyType::kBoolean: return "true";
+    case PropertyType::kDateTime: return "datetime'2026-01-31T00:00:00Z'";
+    case PropertyType::kDouble: return "5.0";
+    case PropertyType::kGuid: return "guid'00000000-0000-0000-0000-000000000000'";
+    case PropertyType::kInt32: return "5";
+    case PropertyType::kInt64: return "5L";
+    case PropertyType::kString:
+    case PropertyType::kLargeValue: break;
+  }
+  return "'text'";
+}
+
+/// Returns a hint if no value of the property compares with the literal. Empty otherwise, and if there is no value.
+std::string type_hint(const Named& named, const std::vector<Entity>& entities) {
+  const std::optional<PropertyType> literal = type_of_literal(named.literal);
+  if (!literal) return "";
+  std::optional<PropertyType> stored;
+  for (const Entity& entity : entities) {
+    const Value* const value = entity.find(named.name);
+    if (value == nullptr) continue;
+    if (compares(value->type(), *literal)) return "";
+    stored = value->type();
+  }
+  if (!stored || *stored == PropertyType::kLargeValue) return "";
+  const std::string type(property_type_name(*stored));
+  return "`" + named.name + "` is " + type + " in the entities that were looked at. No " + type +
+         " equals or exceeds the " + std::string(property_type_name(*literal)) + " `" + std::string(named.literal) +
+         "`; write a literal such as `" + std::string(example_of(*stored)) + "`";
 }
 
 }  // namespace
 
 std::string property_hint(const TableAccess& table, const std::string& filter, const ReadOptions& options) {
-  const std::vector<std::string> wanted = names_in(filter);
+  const std::vector<Named> wanted = names_in(filter);
   if (wanted.empty()) return "";
   Scan scan;
   scan.range = ScanRange::whole_table();
@@ -69,12 +151,16 @@ std::string property_hint(const TableAccess& table, const std::string& filter, c
       if (std::find(known.begin(), known.end(), property.name) == known.end()) known.push_back(property.name);
     }
   }
-  for (const std::string& name : wanted) {
+  for (const Named& named : wanted) {
+    const std::string& name = named.name;
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string who = page->continuation ? "none of the first " + with_commas(page->entities.size()) + " entities"
                                                : std::string("no entity of the table");
     const std::string nearest = nearest_name(name, known);
     return who + " has a property `" + name + "`" + (nearest.empty() ? "" : "; did you mean `" + nearest + "`?");
+  }
+  for (const Named& named : wanted) {
+    if (std::string hint = type_hint(named, page->entities); !hint.empty()) return hint;
   }
   return "";
 }

@@ -14,10 +14,12 @@ namespace {
 
 constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> kUnits = {
     {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}}};
-constexpr std::int64_t kLongest = std::int64_t{10'000} * 86'400'000;
+constexpr std::int64_t kLongestDays = 36'525;  // TableExpiry::kAgeMax
+constexpr std::int64_t kLongest = kLongestDays * 86'400'000;
 
 std::string wrong_duration(const std::string& text, bool may_be_never) {
-  std::string wanted = "must be a whole number with a unit (ms, s, m, h, d), such as 30s";
+  std::string wanted = "must be a whole number with a unit (ms, s, m, h, d), such as 30s, and at most " +
+                       std::to_string(kLongestDays) + "d";
   if (may_be_never) wanted += ", or never";
   return wanted + "; it is " + (text.empty() ? "empty" : "\"" + text + "\"");
 }
