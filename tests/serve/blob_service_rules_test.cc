@@ -80,6 +80,21 @@ TEST_F(BlobServiceRules, BZ01_TheBodyOfWhatIsLeftOutIsNotRead) {
   EXPECT_FALSE(service_.dispatcher.reads_pieces(service_.signed_request("PUT", "photos/a?comp=tags", body)));
 }
 
+TEST_F(BlobServiceRules, QS03_AHeaderOfTheProtocolHasOneValue) {
+  const std::string block = "BlockBlob";
+  const auto put = [this](const std::string& name, const std::string& first, const std::string& second) {
+    return service_.told("PUT", "photos/a", "", {{"x-ms-blob-type", "BlockBlob"}, {name, first}, {name, second}});
+  };
+  EXPECT_EQ(put("X-MS-Blob-Type", block, block), "201") << "all values are equal";
+  EXPECT_EQ(put("X-MS-Blob-Type", block, "AppendBlob"), "400 InvalidHeaderValue");
+  EXPECT_EQ(put("x-ms-access-tier", "Hot", "Cool"), "400 InvalidHeaderValue");
+  EXPECT_EQ(put("If-Modified-Since", "Mon, 02 Mar 2026 10:20:30 GMT", "Tue, 03 Mar 2026 10:20:30 GMT"),
+            "400 InvalidHeaderValue");
+  EXPECT_EQ(put("x-ms-meta-a", "1", "2"), "400 InvalidMetadata");
+  EXPECT_EQ(service_.told("GET", "photos/a", "", {{"Range", "bytes=0-1"}, {"Range", "bytes=2-3"}}),
+            "400 InvalidHeaderValue");
+}
+
 TEST_F(BlobServiceRules, BB04_EveryBodyIsComparedWithItsChecksum) {
   service_.put("a", "hello");
   const Headers wrong_crc = {{"x-ms-content-crc64", "AAAAAAAAAAA="}};

@@ -194,6 +194,8 @@ TEST(LogEntry, AL06_TheStatusSaysWhoAskedAndHowItEnded) {
   EXPECT_EQ(status(500, "OperationTimedOut", "?timeout=1", true), "authenticated ClientTimeoutError");
   EXPECT_EQ(status(500, "InternalError", "", true), "authenticated ServerOtherError");
   EXPECT_EQ(status(408, "", "", true), "authenticated ClientTimeoutError");
+  EXPECT_EQ(status(304, "ConditionNotMet", "", false), "anonymous AnonymousClientOtherError");
+  EXPECT_EQ(status(501, "NotImplemented", "", true), "authenticated ClientOtherError");
 }
 
 TEST(LogEntry, AL06_EachEndHasAFormForEachKindOfCaller) {

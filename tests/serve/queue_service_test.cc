@@ -92,6 +92,22 @@ TEST_F(QueueService, QN05_ParametersIgnoreCaseAndUnknownOnesDoNothing) {
   EXPECT_EQ(service_.told("GET", "orders/messages?peekonly=yes"), "200");  // a get, as it does not say true
 }
 
+TEST_F(QueueService, AL01_AL06_ARequestThatIsRefusedEarlyHasItsOperation) {
+  const auto named = [this](HttpRequest made) {
+    RequestFacts facts;
+    EXPECT_TRUE(wait(service_.dispatcher.handle(std::move(made), nullptr, &facts)).ok());
+    return facts.named;
+  };
+  const std::string body = message_body("a");
+  EXPECT_EQ(named(service_.signed_request("POST", "orders/messages", body, {{"Content-MD5", "AAAA"}})),
+            Operation::kPutMessage);
+  EXPECT_EQ(named(service_.signed_request("GET", "orders/messages?timeout=0")), Operation::kGetMessages);
+  HttpRequest unread = service_.signed_request("POST", "orders/messages", body);
+  unread.refusal = Status(Code::kBusy, "no memory");
+  EXPECT_EQ(named(std::move(unread)), Operation::kPutMessage);
+  EXPECT_EQ(named(service_.signed_request("GET", "orders?comp=other")), Operation::kUnresolved);
+}
+
 TEST_F(QueueService, QN06_WhatTheServiceDoesNotHaveIsRefused) {
   EXPECT_EQ(service_.told("POST", "orders"), "405 UnsupportedHttpVerb");
   EXPECT_EQ(service_.told("PATCH", "orders/messages"), "405 UnsupportedHttpVerb");

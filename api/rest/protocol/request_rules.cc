@@ -34,6 +34,27 @@ bool is_usual_date(std::string_view text) noexcept {
   return month >= "01" && month <= "12" && day >= "01" && day <= "28";
 }
 
+/// Returns whether a request may give only one value of the header: a signature covers all values, and a handler uses
+/// one. The names of metadata are judged where they are stored.
+bool has_one_value(std::string_view name) noexcept {
+  constexpr std::string_view kSingle[] = {"content-type",
+                                          "content-md5",
+                                          "date",
+                                          "dataserviceversion",
+                                          "maxdataserviceversion",
+                                          "origin",
+                                          "access-control-request-method",
+                                          "range",
+                                          "if-modified-since",
+                                          "if-unmodified-since"};
+  const auto begins_with = [name](std::string_view start) {
+    return equal_ignoring_case(name.substr(0, start.size()), start);
+  };
+  if (begins_with("x-ms-")) return !begins_with("x-ms-meta-");
+  return std::any_of(std::begin(kSingle), std::end(kSingle),
+                     [name](std::string_view single) { return equal_ignoring_case(single, name); });
+}
+
 }  // namespace
 
 bool is_protocol_version(std::string_view text) {
@@ -68,17 +89,12 @@ Result<std::string> effective_verb(std::string_view verb, const Headers& headers
 }
 
 Status check_headers_once(const Headers& headers) {
-  constexpr std::string_view kSingle[] = {
-      "content-type",           "content-md5",          "date",   "x-ms-date",
-      "x-ms-version",           "dataserviceversion",   "origin", "access-control-request-method",
-      "x-ms-client-request-id", "maxdataserviceversion"};
   for (auto header = headers.begin(); header != headers.end(); ++header) {
     const auto is_same_name = [&](const auto& other) { return equal_ignoring_case(other.first, header->first); };
     const auto earlier = std::find_if(headers.begin(), header, is_same_name);
     if (earlier == header || earlier->second == header->second) continue;
-    const bool is_single = std::any_of(std::begin(kSingle), std::end(kSingle),
-                                       [&](std::string_view name) { return equal_ignoring_case(name, header->first); });
-    if (is_single) return refused("InvalidHeaderValue", "the header " + header->first + " is given twice");
+    if (has_one_value(header->first))
+      return refused("InvalidHeaderValue", "the header " + header->first + " is given twice");
   }
   return Status();
 }

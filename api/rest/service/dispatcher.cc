@@ -159,7 +159,8 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
                                                  HomeThread* home, Told& told) {
   const std::shared_ptr<Keyring> keyring = keyring_.present();
   if (request.refusal) {
-    (void)identify(request, *keyring, told);  // sets the values that the answer shows
+    const Result<Asked> asked = identify(request, *keyring, told);  // sets the values that the answer shows
+    if (asked.ok()) told.refused_operation = operation_of(request, *asked);
     co_return *request.refusal;
   }
   if (Status once = check_headers_once(request.head.headers); !once.ok()) co_return once;
@@ -185,6 +186,8 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   const security::AsyncSession of_caller(*std::move(session));
   Task<Result<HttpResponse>> answering = answer(request, *asked, of_caller, trailer, home, told);
   Result<HttpResponse> outcome = co_await answering;
+  const bool is_refused_early = !outcome.ok() && told.operation == Operation::kUnresolved;
+  if (is_refused_early) told.refused_operation = operation_of(request, *asked);
   co_return outcome;
 }
 

@@ -57,11 +57,11 @@ Caller caller_of(const HttpRequest& request) noexcept {
 
 Outcome outcome_of(const HttpRequest& request, const HttpResponse& response) noexcept {
   const std::uint16_t status = response.status;
-  if (status < 400) return Outcome::kSuccess;
+  if (status < 400 && status != 304) return Outcome::kSuccess;
   if (status == 503) return Outcome::kThrottlingError;
   if (status == 401 || status == 403) return Outcome::kAuthorizationError;
   if (status == 408) return Outcome::kClientTimeoutError;
-  if (status < 500) return Outcome::kClientOtherError;
+  if (status < 500 || status == 501) return Outcome::kClientOtherError;  // 501: the client asks for what is left out
   const std::string* const code = find_header(response.headers, "x-ms-error-code");
   if (code == nullptr || *code != "OperationTimedOut") return Outcome::kServerOtherError;
   return has_parameter(request.head.query, "timeout") ? Outcome::kClientTimeoutError : Outcome::kServerTimeoutError;

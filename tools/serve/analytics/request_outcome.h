@@ -30,7 +30,8 @@ inline constexpr std::size_t kOutcomes = 8;
 
 Caller caller_of(const HttpRequest& request) noexcept;
 /// Returns the outcome of an answered request. If an operation lasts too long, a client that set a `timeout` is the
-/// cause, and the server otherwise.
+/// cause, and the server otherwise. A condition that is not met (304) and a feature that is left out (501) are errors of
+/// the client.
 Outcome outcome_of(const HttpRequest& request, const HttpResponse& response) noexcept;
 /// Returns a status such as "SASClientOtherError".
 std::string request_status(Caller caller, Outcome outcome);

@@ -70,7 +70,7 @@ std::string hint_of(const Status& status) {
       return status.service_error().empty() ? "a newer version of this program wrote the store; use that version" : "";
     case Code::kNotFound:
       return status.service_error().empty()
-                 ? "`varve import`, `put` and the `create` of tables, queues and containers create a store"
+                 ? "`varve import`, `varve put` and the `create` of tables, queues and containers create a store"
                  : "";
     default: return "";
   }
