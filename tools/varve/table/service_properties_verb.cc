@@ -309,7 +309,8 @@ void add_cors_words(CLI::App& verb, CorsWords& words) {
   verb.add_option("--cors-origins", words.origins,
                   "Add a CORS rule for pages of these origins, separated by commas; * is every origin");
   verb.add_option("--cors-methods", words.methods, "The methods of the new rule, such as GET,PUT");
-  verb.add_option("--cors-max-age", words.max_age, "Seconds for which a browser keeps the answer. Without it 0")
+  verb.add_option("--cors-max-age", words.max_age,
+                  "Seconds for which a browser may keep the answer to a preflight request; 0 if absent")
       ->check(whole_number(0));
   verb.add_option("--cors-headers", words.headers, "The headers that a request may have, such as x-ms-*");
   verb.add_option("--cors-exposed", words.exposed, "The headers of an answer that a page may read");
