@@ -28,6 +28,7 @@ TEST(FullDisk, APoolIsFullAndFreedAgainAndAgain) {
   EXPECT_EQ(report.counts.at("times full"), cycles);
   EXPECT_EQ(report.counts.at("drops while full"), cycles);
   EXPECT_EQ(report.counts.at("reopened and verified"), 1u);
+  EXPECT_TRUE(report.counts.contains("takeovers while full") || test::kEffortDivisor > 1);
 }
 
 class FullDiskSoak : public ::testing::Test {};
@@ -45,7 +46,7 @@ TEST(FullDisk, ABrokenPromiseIsAFinding) {
   const io::Env env = machine.env();
   FullDiskWorld world;
   world.path = std::string(test::kStorePath);
-  world.env = &env;
+  world.env = [&env]() -> const io::Env& { return env; };
   world.leave_room = [&](std::uint64_t bytes) {
     machine.files->set_capacity_bytes(machine.files->used_bytes() + bytes);
   };

@@ -31,7 +31,9 @@ class StuckMachine : public testing::TestWithParam<bool> {
     ASSERT_TRUE(table_->insert(Entity("p", "first")).ok());
   }
 
+  /// Plans it for the next step of a kind. The store has ended its own work by then.
   void plan(io::OperationKind kind) {
+    pass_time();
     io::FaultRule rule;
     rule.kind = kind;
     rule.effect = io::FaultEffect::kNever;

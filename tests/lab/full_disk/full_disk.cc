@@ -33,7 +33,7 @@ void run_round(std::uint64_t seed, bool on_rados, std::uint64_t cycles, Report& 
   Pause pause(machine.scheduler());
   FullDiskWorld world;
   world.path = path;
-  world.env = &machine.env();
+  world.env = [&]() -> const io::Env& { return machine.env(); };
   world.leave_room = [&](std::uint64_t bytes) { machine.files->fill(bytes); };
   world.give_room = [&] { machine.files->free_space(); };
   world.pass_time = [&] { pause.wait(std::chrono::milliseconds(50)); };
@@ -47,8 +47,19 @@ void run_round(std::uint64_t seed, bool on_rados, std::uint64_t cycles, Report& 
     options.create_if_absent = true;
     options.env = &machine.env();
     options.resources = *std::move(resources);
-    return Store::open(path, options);
+    return open_as_standby(path, options);
   };
+  if (on_rados) {
+    world.take_over = [&, open = world.open](std::unique_ptr<Store> former) {
+      (void)machine.files->freeze();
+      Result<std::unique_ptr<Store>> taken = open();
+      machine.files->thaw();
+      (void)former->close();
+      former.reset();
+      machine.files->end_thawed();
+      return taken;
+    };
+  }
   FullDiskRun run(seed, std::move(world));
   std::string broken = run.run(cycles);
   if (const std::string stray = machine.files->stray(path); broken.empty() && !stray.empty()) {

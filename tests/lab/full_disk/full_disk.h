@@ -2,8 +2,7 @@
 // Must never: reopen the store to make writes work again.
 //
 // The law: without room a write returns kNoSpace and changes nothing, be it of entities, messages or blobs. Reads and drops
-// still work. Within a second after
-// room appears, writes succeed. No data is lost or damaged.
+// still work, and so do takeovers. Within a second after room appears, writes succeed. No data is lost or damaged.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +28,11 @@ struct FullDiskWorld {
   /// which other programs use too.
   int resume_steps = 20;
   std::function<Result<std::unique_ptr<Store>>()> open;
+  /// Lets another process take the store over from its owner, which is frozen and ends then. Null: no other one can.
+  std::function<Result<std::unique_ptr<Store>>(std::unique_ptr<Store> former)> take_over;
   std::string path;
-  const io::Env* env = nullptr;
+  /// Returns that of the present process.
+  std::function<const io::Env&()> env;
 };
 
 /// Cycles of one store. A violation of the law ends them.
@@ -51,6 +53,7 @@ class FullDiskRun {
   void fill_up();
   void look_while_full();
   void drop_while_full(std::uint64_t number);
+  void take_over_while_full();
   void resume();
   Status write(std::string_view name, const std::string& row, const std::string& value);
   Status write_one();

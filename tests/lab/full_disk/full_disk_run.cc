@@ -16,6 +16,7 @@ constexpr std::uint64_t kValueBytesMax = 30'000;
 constexpr int kWritesMax = 5'000;  // enough to fill a disk of a few megabytes
 constexpr int kWritesBetweenLooks = 100;
 constexpr std::uint64_t kRoomMax = 300 << 10;
+constexpr std::uint64_t kCyclesForATakeover = 4;
 
 }  // namespace
 
@@ -61,6 +62,7 @@ void FullDiskRun::cycle(std::uint64_t number) {
   fill_up();
   look_while_full();
   drop_while_full(number);
+  take_over_while_full();
   const bool reopens_full = number % kReopenEvery == kReopenEvery - 1;
   if (reopens_full && broken_.empty()) compare();
   world_.give_room();
@@ -154,6 +156,18 @@ void FullDiskRun::drop_while_full(std::uint64_t number) {
   report_.count("drops while full");
 }
 
+/// Buffered commits would die with the former owner.
+void FullDiskRun::take_over_while_full() {
+  if (!broken_.empty() || !world_.take_over || below(kCyclesForATakeover) != 0) return;
+  const Status synced = store_->sync();
+  if (!synced.ok()) return broken("buffered commits are not synced while the disk is full", synced);
+  Result<std::unique_ptr<Store>> taken = world_.take_over(std::move(store_));
+  if (!taken.ok()) return broken("a takeover fails while the disk is full", taken.status());
+  store_ = *std::move(taken);
+  compare();
+  report_.count("takeovers while full");
+}
+
 void FullDiskRun::resume() {
   if (!broken_.empty()) return;
   const Status written = with_patience([&] { return write_one(); });
@@ -192,7 +206,7 @@ void FullDiskRun::reopen() {
   if (Status closed = store_->close(); !closed.ok()) return broken("it does not close", closed);
   store_.reset();
   StoreOptions options;
-  options.env = world_.env;
+  options.env = &world_.env();
   const Result<VerifyReport> report = Store::verify(world_.path, options);
   if (!report.ok()) return broken("verification fails", report.status());
   if (!report->sound()) return broken("verification finds: " + report->findings.front());

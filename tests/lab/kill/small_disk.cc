@@ -62,7 +62,7 @@ Result<std::unique_ptr<Store>> open_scarce(const std::string& path, const io::En
 FullDiskWorld world_of(const std::string& path, const io::Env& env) {
   FullDiskWorld world;
   world.path = path;
-  world.env = &env;
+  world.env = [&env]() -> const io::Env& { return env; };
   world.open = [path, &env] { return open_scarce(path, env); };
   world.pass_time = [] { pause_for(50'000); };
   world.resume_steps = 400;
