@@ -11,7 +11,7 @@
 namespace varve::serve {
 namespace {
 
-/// Reads a place in a content, which is the whole text. A number with too many digits is a place behind every end.
+/// Reads a place in a content, which is the whole text. A number with too many digits is past every end.
 std::optional<std::uint64_t> place_in_content(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::int64_t kWeekSeconds = 7 * 24 * 3600;
-/// The longest time to live that can be counted. It ends behind the calendar, at whose end each message ends (QM-02).
+/// The longest time to live that can be counted. It is longer than the calendar, with which each message ends (QM-02).
 constexpr std::int64_t kCountedSecondsMax = std::chrono::duration_cast<seconds>(kNever).count();
 constexpr std::uint32_t kTextBytesMax = 65'536;
 /// The longest wait of a get (QX-19).
