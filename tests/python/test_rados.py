@@ -39,7 +39,7 @@ class Cluster(unittest.TestCase):
             store.create_account("shop")
             store.create_table("shop", "Orders").insert(Entity("eu", "0001", Customer="Ann"))
         with varve.open(address) as store:
-            self.assertEqual(store.open_table("shop", "Orders").get("eu", "0001")["Customer"], "Ann")
+            self.assertEqual(store.table("shop", "Orders").get("eu", "0001")["Customer"], "Ann")
 
 
 if __name__ == "__main__":
