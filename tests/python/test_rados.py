@@ -25,8 +25,9 @@ class Addresses(unittest.TestCase):
     def test_the_cluster_needs_a_configuration(self):
         # Unsupported: the client library of Ceph is not installed here, which is found out first.
         with mock.patch.dict(os.environ, {"CEPH_CONF": "/nowhere/ceph.conf"}):
-            with self.assertRaises((varve.InvalidArgument, varve.Unsupported)):
+            with self.assertRaises((varve.InvalidArgument, varve.Unsupported)) as refused:
                 varve.open("rados:tables/shop", create=True)
+            self.assertRegex(refused.exception.hint, "CEPH_CONF|librados2")
 
 
 @unittest.skipUnless("VARVE_CEPH_POOL" in os.environ, "VARVE_CEPH_POOL names no pool of a cluster")
