@@ -69,6 +69,11 @@ const char* varve_status_text(const varve_status* status) {
   return status->text.empty() ? varve_code_name(varve_status_code(status)) : status->text.c_str();
 }
 
+const char* varve_status_hint(const varve_status* status) {
+  // A zero follows it, as it follows a message.
+  return status == nullptr || status->status.hint().empty() ? "" : status->status.hint().data();
+}
+
 const char* varve_status_service_error(const varve_status* status) {
   // Status keeps literals, so a zero follows the string.
   return status == nullptr || status->status.service_error().empty() ? "" : status->status.service_error().data();

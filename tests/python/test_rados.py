@@ -25,8 +25,9 @@ class Addresses(unittest.TestCase):
     def test_the_cluster_needs_a_configuration(self):
         # Unsupported: the client library of Ceph is not installed here, which is found out first.
         with mock.patch.dict(os.environ, {"CEPH_CONF": "/nowhere/ceph.conf"}):
-            with self.assertRaises((varve.InvalidArgument, varve.Unsupported)):
+            with self.assertRaises((varve.InvalidArgument, varve.Unsupported)) as refused:
                 varve.open("rados:tables/shop", create=True)
+            self.assertRegex(refused.exception.hint, "CEPH_CONF|librados2")
 
 
 @unittest.skipUnless("VARVE_CEPH_POOL" in os.environ, "VARVE_CEPH_POOL names no pool of a cluster")
@@ -39,7 +40,7 @@ class Cluster(unittest.TestCase):
             store.create_account("shop")
             store.create_table("shop", "Orders").insert(Entity("eu", "0001", Customer="Ann"))
         with varve.open(address) as store:
-            self.assertEqual(store.open_table("shop", "Orders").get("eu", "0001")["Customer"], "Ann")
+            self.assertEqual(store.table("shop", "Orders").get("eu", "0001")["Customer"], "Ann")
 
 
 if __name__ == "__main__":

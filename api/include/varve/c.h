@@ -101,6 +101,9 @@ VARVE_API varve_code varve_status_code(const varve_status* status);
 VARVE_API const char* varve_status_message(const varve_status* status);
 /// Returns code, service error and message in one line: "Exists (EntityAlreadyExists): ...". It is "Ok" for NULL.
 VARVE_API const char* varve_status_text(const varve_status* status);
+/// Returns what the person can do instead, for example "make it: ceph osd pool create tables replicated". It is empty if
+/// nothing is known.
+VARVE_API const char* varve_status_hint(const varve_status* status);
 /// Returns the error string of the table service, for example "EntityAlreadyExists". It is empty if there is none.
 VARVE_API const char* varve_status_service_error(const varve_status* status);
 /// Returns the zero-based index of the operation that failed, or -1.

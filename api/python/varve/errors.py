@@ -36,7 +36,8 @@ class VarveError(Exception):
     code: int = 0
 
     def __init__(self, message: str, *, service_error: str = "", operation_index: Optional[int] = None,
-                 os_error: int = 0, place: Optional[Place] = None, taken_value: Optional[TakenValue] = None) -> None:
+                 os_error: int = 0, place: Optional[Place] = None, taken_value: Optional[TakenValue] = None,
+                 hint: str = "") -> None:
         super().__init__(message)
         #: The error string of the table service, for example ``EntityAlreadyExists``; empty if there is none.
         self.service_error = service_error
@@ -48,6 +49,8 @@ class VarveError(Exception):
         self.place = place
         #: The value that a unique index refused.
         self.taken_value = taken_value
+        #: What the person can do instead; empty if nothing is known.
+        self.hint = hint
 
 
 class RequestError(VarveError):
@@ -209,7 +212,8 @@ def exception_of(status: Any) -> VarveError:
         operation_index=None if index < 0 else index,
         os_error=lib.varve_status_os_error(status),
         place=Place(_PLACES[place.kind], place.number, place.offset if place.has_offset else None) if place.kind else None,
-        taken_value=_taken_value_of(taken) if taken.index.data else None)
+        taken_value=_taken_value_of(taken) if taken.index.data else None,
+        hint=_text(lib.varve_status_hint(status)))
     lib.varve_status_free(status)
     return made
 
