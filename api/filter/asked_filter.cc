@@ -16,7 +16,7 @@ FilterGrammar grammar_of(const Scan& scan) noexcept {
 }
 
 /// Returns the PartitionKey of a range of one partition.
-std::optional<std::string> partition_of(const ScanRange& range) {
+std::optional<std::string> range_partition(const ScanRange& range) {
   const bool may_have_several = range.kind() == ScanRange::Kind::kTable || range.kind() == ScanRange::Kind::kPartitions;
   return may_have_several ? std::nullopt : std::optional<std::string>(range.partition_key());
 }
@@ -26,7 +26,7 @@ std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& s
   auto planned = std::make_shared<PlannedFilter>();
   planned->text = scan.filter;
   planned->table = table;
-  planned->partition = partition_of(scan.range);
+  planned->partition = range_partition(scan.range);
   planned->comparisons = filter.comparison_count();
   planned->is_extended = filter.is_extended();
   const ScanRange within = planned->partition ? ScanRange::partition(*planned->partition) : ScanRange::whole_table();
@@ -56,7 +56,7 @@ Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const 
     if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
     return plan_filter(plans, scan, asked.parsed, table);
   }
-  const std::optional<std::string> partition = partition_of(scan.range);
+  const std::optional<std::string> partition = range_partition(scan.range);
   if (asked.kept->table == table && asked.kept->partition == partition) return asked.kept;
   if (std::shared_ptr<const PlannedFilter> kept = plans.find(scan.filter, table, partition)) return kept;
   Result<Filter> parsed = parse_filter(scan.filter, limits, grammar_of(scan));

@@ -48,7 +48,7 @@ std::vector<bool> joined_above(const std::vector<FilterNode>& nodes) {
 }
 
 /// Returns the encoded PartitionKey that all keys of the range have, as a point. Nothing if they may have several.
-std::optional<KeyTexts> only_partition(const KeyRange& range) {
+std::optional<KeyTexts> partition_of_all(const KeyRange& range) {
   if (range.lower.find('\0', format::kTableIdBytes) == std::string::npos) return std::nullopt;
   const std::string_view partition = format::partition_of(range.lower);
   const std::string end = format::end_of_prefix(partition);
@@ -208,7 +208,7 @@ KeyPlan plan_keys_taking(Filter& filter, format::TableId table, const KeyRange& 
 
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within) {
   if (filter.matches_everything()) return {{within}, {}, false, 0};
-  BoxPlan plan(filter, only_partition(within));
+  BoxPlan plan(filter, partition_of_all(within));
   std::vector<KeyRange> ranges;
   for (const KeyBox& box : plan.boxes()) {
     KeyRange range = range_of(box, table);
