@@ -26,7 +26,8 @@ std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& s
   auto planned = std::make_shared<PlannedFilter>();
   planned->text = scan.filter;
   planned->table = table;
-  planned->partition = range_partition(scan.range);
+  planned->names_keys = filter.names_keys();
+  if (planned->names_keys) planned->partition = range_partition(scan.range);
   planned->comparisons = filter.comparison_count();
   planned->is_extended = filter.is_extended();
   const ScanRange within = planned->partition ? ScanRange::partition(*planned->partition) : ScanRange::whole_table();
@@ -56,7 +57,7 @@ Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const 
     if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
     return plan_filter(plans, scan, asked.parsed, table);
   }
-  const std::optional<std::string> partition = range_partition(scan.range);
+  const std::optional<std::string> partition = asked.kept->names_keys ? range_partition(scan.range) : std::nullopt;
   if (asked.kept->table == table && asked.kept->partition == partition) return asked.kept;
   if (std::shared_ptr<const PlannedFilter> kept = plans.find(scan.filter, table, partition)) return kept;
   Result<Filter> parsed = parse_filter(scan.filter, limits, grammar_of(scan));

@@ -20,8 +20,9 @@ namespace varve {
 struct PlannedFilter {
   std::string text;
   format::TableId table = 0;
-  /// The partition that the plan is for. Nothing: the plan is for the whole table.
+  /// The partition that the plan is for. Nothing: the plan is for the whole table, as it always is if no key is named.
   std::optional<std::string> partition{};
+  bool names_keys = false;
   std::size_t comparisons = 0;
   /// True if the grammar of the table service refuses the text.
   bool is_extended = false;
