@@ -2,6 +2,7 @@
 // Must never: parse a filter whose plan is kept for the table.
 #include "api/filter/asked_filter.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,15 +15,23 @@ FilterGrammar grammar_of(const Scan& scan) noexcept {
   return scan.filter_extensions ? FilterGrammar::kExtended : FilterGrammar::kService;
 }
 
+/// Returns the PartitionKey of a range of one partition.
+std::optional<std::string> range_partition(const ScanRange& range) {
+  const bool may_have_several = range.kind() == ScanRange::Kind::kTable || range.kind() == ScanRange::Kind::kPartitions;
+  return may_have_several ? std::nullopt : std::optional<std::string>(range.partition_key());
+}
+
 std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& scan, Filter& filter,
                                                  format::TableId table) {
   auto planned = std::make_shared<PlannedFilter>();
   if (scan.filter.size() >= PlanCache::kTextBytesMin) planned->text = scan.filter;
   planned->table = table;
+  planned->names_keys = filter.names_keys();
+  if (planned->names_keys) planned->partition = range_partition(scan.range);
   planned->comparisons = filter.comparison_count();
   planned->is_extended = filter.is_extended();
-  const std::string prefix = format::encode_table(table);
-  planned->plan = plan_keys_taking(filter, table, {prefix, format::end_of_prefix(prefix), false});
+  const ScanRange within = planned->partition ? ScanRange::partition(*planned->partition) : ScanRange::whole_table();
+  planned->plan = plan_keys_taking(filter, table, keys_in(table, within));
   plans.keep(planned);
   return planned;
 }
@@ -48,8 +57,9 @@ Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const 
     if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
     return plan_filter(plans, scan, asked.parsed, table);
   }
-  if (asked.kept->table == table) return asked.kept;
-  if (std::shared_ptr<const PlannedFilter> kept = plans.find(scan.filter, table)) return kept;
+  const std::optional<std::string> partition = asked.kept->names_keys ? range_partition(scan.range) : std::nullopt;
+  if (asked.kept->table == table && asked.kept->partition == partition) return asked.kept;
+  if (std::shared_ptr<const PlannedFilter> kept = plans.find(scan.filter, table, partition)) return kept;
   Result<Filter> parsed = parse_filter(scan.filter, limits, grammar_of(scan));
   if (!parsed.ok()) return parsed.status();
   return plan_filter(plans, scan, *parsed, table);

@@ -47,10 +47,20 @@ std::vector<bool> joined_above(const std::vector<FilterNode>& nodes) {
   return above;
 }
 
+/// Returns the encoded PartitionKey that all keys of the range have, as a point. Nothing if they may have several.
+std::optional<KeyTexts> partition_of_all(const KeyRange& range) {
+  if (range.lower.find('\0', format::kTableIdBytes) == std::string::npos) return std::nullopt;
+  const std::string_view partition = format::partition_of(range.lower);
+  const std::string end = format::end_of_prefix(partition);
+  if (range.upper.empty() || range.upper > end) return std::nullopt;
+  return KeyTexts{std::string(partition.substr(format::kTableIdBytes)), end.substr(format::kTableIdBytes), true};
+}
+
 /// The keys that the whole filter can match, and the conjuncts that the boxes express completely.
 class BoxPlan {
  public:
-  explicit BoxPlan(const Filter& filter)
+  /// `partition` is the one that all keys have for which the plan is made.
+  BoxPlan(const Filter& filter, const std::optional<KeyTexts>& partition)
       : filter_(filter),
         effort_(filter.comparison_count()),
         covers_(filter.nodes().size()),
@@ -65,6 +75,7 @@ class BoxPlan {
       rows_[i] = covers_[i].names_row_keys;
     }
     if (!covers_.empty()) boxes_ = std::move(covers_.back().boxes);
+    if (partition) narrow_to(*partition);
   }
 
   const std::vector<KeyBox>& boxes() const noexcept { return boxes_; }
@@ -86,6 +97,17 @@ class BoxPlan {
   }
 
  private:
+  void narrow_to(const KeyTexts& partition) {
+    std::vector<KeyBox> narrowed;
+    for (KeyBox& box : boxes_) {
+      const KeyTexts& keys = box.partition_keys;
+      if (partition.lower < keys.lower || (keys.upper && partition.lower >= *keys.upper)) continue;
+      box.partition_keys = partition;
+      narrowed.push_back(std::move(box));
+    }
+    boxes_ = std::move(narrowed);
+  }
+
   KeyCover cover_of_node(std::uint32_t at) {
     const FilterNode& node = filter_.nodes()[at];
     switch (node.kind) {
@@ -186,7 +208,7 @@ KeyPlan plan_keys_taking(Filter& filter, format::TableId table, const KeyRange& 
 
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within) {
   if (filter.matches_everything()) return {{within}, {}, false, 0};
-  BoxPlan plan(filter);
+  BoxPlan plan(filter, partition_of_all(within));
   std::vector<KeyRange> ranges;
   for (const KeyBox& box : plan.boxes()) {
     KeyRange range = range_of(box, table);

@@ -38,6 +38,7 @@ struct KeyPlan {
 /// Returns the keys of a range of a scan. Its texts are UTF-8.
 KeyRange keys_in(format::TableId table, const ScanRange& range);
 
+/// If all keys of `within` have one PartitionKey, conditions on RowKey alone narrow the ranges too.
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within);
 /// Does the same, and takes the filter if the residual is the whole of it.
 KeyPlan plan_keys_taking(Filter& filter, format::TableId table, const KeyRange& within);

@@ -8,7 +8,7 @@ namespace varve {
 namespace {
 
 std::size_t bytes_of(const PlannedFilter& planned) noexcept {
-  std::size_t bytes = planned.text.size();
+  std::size_t bytes = planned.text.size() + (planned.partition ? planned.partition->size() : 0);
   for (const KeyRange& range : planned.plan.ranges) bytes += sizeof range + range.lower.size() + range.upper.size();
   return bytes;
 }
@@ -23,12 +23,13 @@ std::span<const KeyRange> ranges_within(const KeyPlan& plan, const KeyRange& ran
   return {first, last};
 }
 
-std::shared_ptr<const PlannedFilter> PlanCache::find(std::string_view text,
-                                                     std::optional<format::TableId> table) const {
+std::shared_ptr<const PlannedFilter> PlanCache::find(std::string_view text, std::optional<format::TableId> table,
+                                                     const std::optional<std::string>& partition) const {
   if (text.size() < kTextBytesMin) return nullptr;
   for (const std::shared_ptr<const PlannedFilter>& place : plans_) {
     std::shared_ptr<const PlannedFilter> kept = std::atomic_load(&place);
-    if (kept != nullptr && kept->table == table.value_or(kept->table) && kept->text == text) return kept;
+    if (kept == nullptr || (table && (kept->table != *table || kept->partition != partition))) continue;
+    if (kept->text == text) return kept;
   }
   return nullptr;
 }

@@ -1,5 +1,5 @@
 // Owns: the plans of long filters, kept between the pages of their scans.
-// Must never: return a plan for another text or table, or hold more than kPlansMax plans of kPlanBytesMax.
+// Must never: return a plan for another text, table or partition, or hold more than kPlansMax plans of kPlanBytesMax.
 #pragma once
 
 #include <array>
@@ -20,10 +20,12 @@ namespace varve {
 struct PlannedFilter {
   std::string text;  // empty if it is too short for a PlanCache
   format::TableId table = 0;
+  /// The partition that the plan is for. Nothing: the plan is for the whole table, as it always is if no key is named.
+  std::optional<std::string> partition{};
+  bool names_keys = false;
   std::size_t comparisons = 0;
   /// True if the grammar of the table service refuses the text.
   bool is_extended = false;
-  /// The plan for the whole table.
   KeyPlan plan;
 };
 
@@ -39,8 +41,9 @@ class PlanCache {
   /// Planning a filter with a shorter text is faster than finding its plan.
   static constexpr std::size_t kTextBytesMin = 256;
 
-  /// Returns the plan, or null. Without `table`, the plan may be for any table.
-  std::shared_ptr<const PlannedFilter> find(std::string_view text, std::optional<format::TableId> table = {}) const;
+  /// Returns the plan, or null. Without `table`, the plan may be for any table and partition.
+  std::shared_ptr<const PlannedFilter> find(std::string_view text, std::optional<format::TableId> table = {},
+                                            const std::optional<std::string>& partition = {}) const;
   /// Keeps the plan in place of the oldest one, unless it is too short or too large to be worth keeping.
   void keep(const std::shared_ptr<const PlannedFilter>& planned);
 

@@ -278,7 +278,7 @@ Status Aggregation::State::add_number(Cell& cell, const ValueView& value, const 
     integer = *narrow;
   } else {
     return service_error::invalid_input("only numbers can be added; the property " +
-                                        quoted(columns_[figure.column].name) + " of an entity is a " +
+                                        quoted(columns_[figure.column].name) + " of an entity is " +
                                         std::string(property_type_name(property_type_of(value))));
   }
   if (__builtin_add_overflow(cell.low, integer, &cell.low)) cell.high += integer < 0 ? -1 : 1;
@@ -290,8 +290,8 @@ Status Aggregation::State::add_extreme(Cell& cell, const ValueView& value, const
   const PropertyType before = cell.extreme_of.value_or(type);
   if (!are_comparable(type, before)) {
     return service_error::invalid_input("the values of the property " + quoted(columns_[figure.column].name) +
-                                        " have no smallest and no largest one: they are a " +
-                                        std::string(property_type_name(before)) + " and a " +
+                                        " have no smallest and no largest one: they are " +
+                                        std::string(property_type_name(before)) + " and " +
                                         std::string(property_type_name(type)));
   }
   cell.extreme_of = before;

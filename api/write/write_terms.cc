@@ -44,7 +44,7 @@ Status check_increment(const Property& increment) {
   if (by.type() == PropertyType::kInt32 || by.type() == PropertyType::kInt64 || by.type() == PropertyType::kDouble) {
     return Status();
   }
-  return service_error::invalid_input("the increment of property " + quoted(increment.name) + " is a " +
+  return service_error::invalid_input("the increment of property " + quoted(increment.name) + " is " +
                                       std::string(property_type_name(by.type())) +
                                       "; an Int32, an Int64 or a Double is needed");
 }
@@ -87,14 +87,20 @@ Status mismatch(const Entity& entity, const Property& increment, PropertyType st
   const bool is_integer = stored == PropertyType::kInt32 || stored == PropertyType::kInt64;
   const std::string_view needed =
       is_integer ? "; the increment must be an integer" : "; only numbers can be incremented";
-  return Status::invalid_argument("property " + quoted(increment.name) + " of " + entity_named(entity) + " is a " +
+  return Status::invalid_argument("property " + quoted(increment.name) + " of " + entity_named(entity) + " is " +
                                   std::string(property_type_name(stored)) + std::string(needed))
       .with_service_error("PropertyTypeMismatch");
 }
 
 Status out_of_range(const Entity& entity, const Property& increment, PropertyType stored) {
   return Status::too_large("the increment of property " + quoted(increment.name) + " of " + entity_named(entity) +
-                           " gives a number that a " + std::string(property_type_name(stored)) + " cannot hold")
+                           " gives a number that " + std::string(property_type_name(stored)) + " cannot hold")
+      .with_service_error("IncrementOutOfRange");
+}
+
+Status not_finite(const Entity& entity, const Property& increment) {
+  return Status::too_large("property " + quoted(increment.name) + " of " + entity_named(entity) +
+                           " is NaN or infinite, and so is each sum; set it before you increment it")
       .with_service_error("IncrementOutOfRange");
 }
 
@@ -133,6 +139,7 @@ Status add_sum(const Entity& entity, const Property& increment, const format::Pr
                format::EntityBuilder& sums) {
   if (stored.type == PropertyType::kDouble) {
     const double sum = stored.as_double() + double_of(increment.value);
+    if (!std::isfinite(stored.as_double())) return not_finite(entity, increment);
     if (!std::isfinite(sum)) return out_of_range(entity, increment, stored.type);
     sums.add_double(increment.name, sum);
     return Status();

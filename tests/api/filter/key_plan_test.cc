@@ -275,9 +275,71 @@ TEST(KeyPlanModel, HoldsEveryMatchAndItsResidualSaysTheRest) {
         left_out += held ? 0 : 1;
       }
     }
+    const std::string& partition_key = keys[random() % keys.size()];
+    const KeyPlan of_one = plan_keys(*filter, kTable, keys_in(kTable, ScanRange::partition(partition_key)));
+    for (const std::string& row_key : keys) {
+      const FilterSubject subject{partition_key, row_key, 0, {}};
+      const bool held = holds_key(of_one, *format::encode_sort_key(kTable, partition_key, row_key));
+      ASSERT_EQ(held && of_one.residual.matches(subject), filter->matches(subject))
+          << text << "\nof '" << row_key << "' in partition '" << partition_key << "', residual "
+          << of_one.residual.text();
+    }
   }
   EXPECT_GT(matched, 1000U);
   EXPECT_GT(left_out, 1000U);
+}
+
+TEST(KeyPlan, ConditionsOnRowKeysNarrowARangeOfOnePartition) {
+  const KeyRange partition = keys_in(kTable, ScanRange::partition("p"));
+  const auto planned = [&](const std::string& text) { return plan_keys(*Filter::parse(text), kTable, partition); };
+  const auto key = [](const std::string& row_key) { return *format::encode_sort_key(kTable, "p", row_key); };
+  const KeyPlan between = planned("RowKey ge 'b' and RowKey lt 'd'");
+  ASSERT_EQ(between.ranges.size(), 1U);
+  EXPECT_EQ(between.ranges.front(), (KeyRange{key("b"), key("d"), false}));
+  EXPECT_TRUE(between.residual.matches_everything());
+  const KeyPlan points = planned("RowKey in ('a','c') and A eq 1");
+  ASSERT_EQ(points.ranges.size(), 2U);
+  EXPECT_TRUE(points.ranges.front().is_point && points.ranges.back().is_point);
+  EXPECT_EQ(points.ranges.back().lower, key("c"));
+  EXPECT_EQ(points.residual.text(), "A eq 1");
+  EXPECT_TRUE(planned("PartitionKey eq 'q' and RowKey eq 'a'").ranges.empty());
+  const KeyPlan either = planned("PartitionKey eq 'q' and RowKey eq 'a' or RowKey eq 'b'");
+  ASSERT_EQ(either.ranges.size(), 1U);
+  EXPECT_EQ(either.ranges.front().lower, key("b"));
+  EXPECT_EQ(planned("A eq 1 and B eq 2").ranges, (std::vector<KeyRange>{partition}));
+}
+
+TEST(KeptPlans, OfALongFilterAreThoseOfThePartition) {
+  test::StoreBench bench;
+  Table table = bench.table();
+  for (const std::string partition_key : {"p", "q"}) {
+    for (int i = 0; i < 40; ++i) ASSERT_TRUE(table.insert(Entity(partition_key, std::to_string(100 + i))).ok());
+  }
+  Scan scan;
+  scan.filter = row_of(60, "or", [](int i) { return "RowKey eq '" + std::to_string(120 + i) + "'"; });
+  scan.page_entities_max = 7;
+  for (const ScanRange& range : {ScanRange::partition("p"), ScanRange::whole_table(), ScanRange::partition("q"),
+                                 ScanRange::rows("p", "130", "135"), ScanRange::partition("p")}) {
+    scan.range = range;
+    scan.continuation.clear();
+    std::size_t found = 0;
+    std::uint64_t examined = 0;
+    for (bool more = true; more;) {
+      const Result<Page> page = table.scan(scan);
+      ASSERT_TRUE(page.ok()) << page.status().to_string();
+      for (const Entity& entity : page->entities) {
+        EXPECT_TRUE(range.partition_key().empty() || entity.partition_key() == range.partition_key());
+      }
+      found += page->entities.size();
+      examined += page->cost.entities_examined;
+      more = page->continuation.has_value();
+      if (more) scan.continuation = *page->continuation;
+    }
+    const bool is_table = range.kind() == ScanRange::Kind::kTable;
+    const std::size_t expected = range.kind() == ScanRange::Kind::kRows ? 5 : is_table ? 40 : 20;
+    EXPECT_EQ(found, expected);
+    if (!is_table) EXPECT_EQ(examined, expected) << "it reads no other entity of the partition";
+  }
 }
 
 TEST(KeptPlans, ServeEveryPageOfAScan) {
@@ -329,6 +391,12 @@ TEST(KeptPlans, AreFoundByTextAndTableAndAreBounded) {
   EXPECT_EQ(cache.find(text_of(0), 1)->table, 1U);
   EXPECT_EQ(cache.find(text_of(0), 2)->table, 2U);
   EXPECT_EQ(cache.find(text_of(0), 3), nullptr);
+  auto of_partition = planned(text_of(0), 1);
+  of_partition->partition = "p";
+  cache.keep(of_partition);
+  EXPECT_EQ(cache.find(text_of(0), 1, "p"), of_partition);
+  EXPECT_NE(cache.find(text_of(0), 1), of_partition);
+  EXPECT_EQ(cache.find(text_of(0), 1, "q"), nullptr);
   EXPECT_NE(cache.find(text_of(0)), nullptr);
   EXPECT_EQ(cache.find(text_of(1)), nullptr);
   for (std::size_t i = 1; i <= PlanCache::kPlansMax; ++i) cache.keep(planned(text_of(i), 1));

@@ -247,6 +247,8 @@ TEST_F(Patches, AnIncrementReachesEachEndOfATypeAndIsRefusedBeyondIt) {
   EXPECT_EQ(said(increment(-most, -most)), kIncrementOutOfRange);
   EXPECT_EQ(said(increment(std::nan(""), 1.0)), kIncrementOutOfRange);
   EXPECT_EQ(said(increment(std::numeric_limits<double>::infinity(), 1)), kIncrementOutOfRange);
+  const Status of_nan = increment(std::nan(""), 1.0).status();
+  EXPECT_NE(of_nan.message().find("NaN or infinite"), std::string_view::npos) << of_nan.message();
 }
 
 TEST_F(Patches, AnIncrementOfAnotherTypeIsRefused) {

@@ -215,7 +215,8 @@ Result<HttpResponse> Wire::send(HttpRequest request, std::chrono::seconds time_m
     if (Status judged = state_->judge ? state_->judge(arriving.response) : Status(); !judged.ok()) return judged;
     return std::move(arriving.response);
   }
-  const std::string why = "no answer from " + state_->address + ": " + curl_easy_strerror(performed);
+  const std::string server = state_->socket_path.empty() ? state_->address : "the server that has the store open";
+  const std::string why = "no answer from " + server + ": " + curl_easy_strerror(performed);
   if (is_unsent(performed) || !may_change(request.head.verb)) return Status::io_error(why);
   return Status(Code::kUnknown, why + "; read the table, queue or blob to find out whether the change happened");
 }
