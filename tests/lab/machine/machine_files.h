@@ -74,7 +74,7 @@ class MachineFiles {
   virtual std::uint64_t fault_count() const = 0;
   /// Returns whether FaultEffect::kNever has stopped a step.
   virtual bool is_stuck() const = 0;
-  /// Lets what is stopped go on. End the faults first; otherwise, they stop later steps too.
+  /// Lets stopped steps go on. End the faults first; otherwise, they stop later steps too.
   virtual void let_go() = 0;
   /// Fills the disk up to so many bytes. A pool is full at once.
   virtual void fill(std::uint64_t bytes_left) = 0;

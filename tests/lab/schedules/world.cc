@@ -211,7 +211,8 @@ void World::look_at_checkpoints() {
   }
 }
 
-/// Records another store's content as the content at one version. It must have what was acknowledged before the moment.
+/// Records another store's content as the content at one version. It must have all commits that were
+/// acknowledged before the moment.
 void World::add_view(Store& looked_at, std::uint64_t moment, std::uint64_t version, const char* text) {
   ViewRecord view;
   view.invoked = moment;
