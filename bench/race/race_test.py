@@ -444,6 +444,12 @@ class ReportTest(Scratch):
         self.assertEqual(judged["100 inserts under 100 conditions, to RocksDB's unchecked batch"], (None, None))
         self.assertTrue(judged["100 inserts under 100 conditions, to TransactionDB"][0])
 
+    def test_a_smaller_cache_of_a_contender_is_told_beside_its_figures(self):
+        told = {"varve": outcome(30), "rocksdb": outcome(10, figures={"CPU s/M": 2.0, "cache MB": 750.0})}
+        table = tables.cost_table(figures.rows_of([line("YCSB C, in memory: reads", 1, told, part="ycsb-in-memory")]))
+        ends = {cells[2].strip(): cells[-2].strip() for cells in (text.split("|") for text in table.split("\n")[2:]) if cells[1:]}
+        self.assertEqual(ends, {"varve": "", "rocksdb": "cache MB 750"})
+
     def test_both_forms_of_a_long_name_are_told_apart(self):
         name = "ycsb-in-memory: YCSB D, in memory: 95 % reads of the latest, 5 % inserts"
         labels = [charts._label(row) for row in (name, goals.copied(name))]

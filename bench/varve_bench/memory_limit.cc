@@ -11,12 +11,14 @@ namespace varve::bench {
 
 namespace {
 
-/// The directory of control groups and the name of the limit, by the version of the interface.
+/// The directory of control groups, and the names of the limit and of the events, by the version of the interface.
 struct Interface {
   const char* groups;
   const char* bound;
+  const char* events;
 };
-constexpr Interface kInterfaces[]{{"/sys/fs/cgroup", "memory.max"}, {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}};
+constexpr Interface kInterfaces[]{{"/sys/fs/cgroup", "memory.max", "memory.events"},
+                                  {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.oom_control"}};
 
 std::string group_of(const Interface& interface, pid_t parent) {
   return std::string(interface.groups) + "/varve-bench-" + std::to_string(parent);
@@ -57,6 +59,18 @@ WorkloadRow telling_memory(WorkloadRow row, const std::shared_ptr<std::uint64_t>
     return outcome;
   };
   return row;
+}
+
+bool has_limit_ended_child() {
+  for (const Interface& interface : kInterfaces) {
+    std::ifstream events(group_of(interface, ::getpid()) + "/" + interface.events);
+    std::string name;
+    std::uint64_t count = 0;
+    while (events >> name >> count) {
+      if (name == "oom_kill" && count > 0) return true;
+    }
+  }
+  return false;
 }
 
 void remove_memory_limit() {

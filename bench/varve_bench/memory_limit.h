@@ -14,6 +14,9 @@ namespace varve::bench {
 /// not allow it. The parent process calls remove_memory_limit() after this process has ended.
 bool limit_memory(std::uint64_t bytes);
 void remove_memory_limit();
+/// Returns whether the system has ended a child of this process because of its limit. Called before
+/// remove_memory_limit().
+bool has_limit_ended_child();
 
 /// Closes the session, forgets its files and limits this process. Sets `limit` to `bytes`, or to zero if the system
 /// does not allow a limit.

@@ -21,6 +21,10 @@ namespace {
 
 using nlohmann::json;
 
+/// A contender that its memory limit has ended runs again, at most so often, with this part of the cache before.
+constexpr int kSmallerCaches = 3;
+constexpr double kSmallerCache = 0.75;
+
 Outcome outcome_from(const json& from) {
   Outcome outcome{from["value"], from["unit"], from["more_is_better"], from["figures"], {}};
   outcome.series = from["series"].get<std::map<std::string, std::vector<double>>>();
@@ -57,6 +61,7 @@ Result<std::string> run_rows(const Workload& workload, const Choice& choice, con
     Figures figures = outcome->figures;
     figures["disk MB"] = static_cast<double>(occupied_bytes(directory)) / 1e6;
     figures["RSS MB"] = static_cast<double>(resident_bytes()) / 1e6;
+    if (choice.cache_share < 1) figures["cache MB"] = session.cache_bytes() / 1e6;
     answer["rows"][row.name] = {{"value", outcome->value},
                                 {"unit", outcome->unit},
                                 {"more_is_better", outcome->more_is_better},
@@ -148,14 +153,14 @@ class Race {
     const std::string& data = workload.data.empty() ? workload.name : workload.data;
     const std::string directory = choice_.directory + "/" + data + "-" + contender.name;
     if (workload.data.empty()) std::filesystem::remove_all(directory);
-    if (workload.prepare && !std::filesystem::exists(directory)) {
-      const Result<std::string> prepared =
-          in_child_process([&] { return prepare_data(workload, choice, directory, contender.open); });
-      if (!prepared.ok()) return prepared.status();
+    Result<std::string> answered = answer_of(workload, choice, directory, contender.open);
+    for (int left = kSmallerCaches; answered.code() == Code::kOutOfMemory && left > 0; --left) {
+      std::fprintf(stderr, "    its memory limit ended %s, which runs again with a smaller cache\n",
+                   contender.name.c_str());
+      choice.cache_share *= kSmallerCache;
+      std::filesystem::remove_all(directory);
+      answered = answer_of(workload, choice, directory, contender.open);
     }
-    const Result<std::string> answered =
-        in_child_process([&] { return run_rows(workload, choice, directory, contender.open); });
-    remove_memory_limit();
     if (!answered.ok()) return answered.status();
     if (workload.data.empty()) std::filesystem::remove_all(directory);
     const json answer = json::parse(*answered);
@@ -164,6 +169,21 @@ class Race {
       row_of(workload.name, name).outcomes[contender.name].push_back(outcome_from(outcome));
     }
     return Status();
+  }
+
+  /// Prepares the data if it is not there, and runs the rows. Errors: kOutOfMemory if the memory limit ended the process;
+  /// otherwise kIoError.
+  static Result<std::string> answer_of(const Workload& workload, const Choice& choice, const std::string& directory,
+                                       const OpenContender& open) {
+    if (workload.prepare && !std::filesystem::exists(directory)) {
+      Result<std::string> prepared = in_child_process([&] { return prepare_data(workload, choice, directory, open); });
+      if (!prepared.ok()) return prepared;
+    }
+    Result<std::string> answered = in_child_process([&] { return run_rows(workload, choice, directory, open); });
+    const bool is_over_limit = !answered.ok() && has_limit_ended_child();
+    remove_memory_limit();
+    if (is_over_limit) return Status(Code::kOutOfMemory, "its memory limit ended its process");
+    return answered;
   }
 
   using MeasuredLimits = std::map<std::tuple<Limit::Kind, int, int, std::uint64_t>, double>;

@@ -35,6 +35,8 @@ struct Choice {
   std::string rows;
   /// The number of the first round. The order of contenders rotates with it.
   int first_round = 1;
+  /// The part of each cache that a contender gets: 1, or less after its memory limit has ended it. No option sets it.
+  double cache_share = 1;
 };
 
 /// Figures by name. A name is the heading of the report's column. Figures without a column are listed.
@@ -65,15 +67,19 @@ class Session {
     answer_ = answer;
     if (contender_ != nullptr) contender_->answer_as(answer);
   }
-  /// Returns the settings of the last open.
+  /// Returns the settings of the last open, with the whole cache.
   const Settings& settings() const noexcept { return settings_; }
+  /// Returns the cache of the last open, with Choice::cache_share.
+  double cache_bytes() const noexcept { return static_cast<double>(settings_.cache_bytes) * choice_.cache_share; }
   bool is_open() const noexcept { return contender_ != nullptr; }
   void close() noexcept { contender_.reset(); }
-  /// Closes the contender if it is open, then opens the same directory.
+  /// Closes the contender if it is open, then opens the same directory. It gets Choice::cache_share of the cache.
   Status reopen(const Settings& settings) {
     close();
     settings_ = settings;
-    Result<std::unique_ptr<Contender>> opened = open_(directory_, settings);
+    Settings given = settings_;
+    given.cache_bytes = static_cast<std::uint64_t>(cache_bytes());
+    Result<std::unique_ptr<Contender>> opened = open_(directory_, given);
     if (!opened.ok()) return opened.status();
     contender_ = *std::move(opened);
     contender_->answer_as(answer_);
