@@ -45,6 +45,17 @@ struct VARVE_LOCAL AsyncQueue::Verbs {
     return ending_at_home(on.home_, run(on.queue_, std::move(stop), on.home_, std::move(verb)));
   }
 
+  /// Takes messages after a wake-up, on a worker thread.
+  template <typename Work>
+  class WokenLook final : public RowWait::Look {
+   public:
+    explicit WokenLook(Work& work) noexcept : work_(work) {}
+    void run() noexcept override { work_(); }
+
+   private:
+    Work& work_;
+  };
+
   /// The rounds of Queue::get(). Each look runs on a worker thread, and the wait between two of them on none.
   static Task<Result<std::vector<ReceivedMessage>>> get(Queue queue, HomeThread* home, GetOptions options,
                                                         std::optional<Queue> dead_letter) {
@@ -60,14 +71,27 @@ struct VARVE_LOCAL AsyncQueue::Verbs {
         clock.monotonic() + std::clamp(options.wait, std::chrono::milliseconds(0), kMessageWaitMax);
     std::shared_ptr<LiveQueue> live;
     std::optional<RowWait> wait;  // left before the queue
-    for (;;) {
-      if (wait) wait->begin_look();
-      co_await call.to_worker();
-      Result<TakenMessages> taken = guarded([&]() -> Result<TakenMessages> {
+    std::optional<Result<TakenMessages>> answer;
+    const auto look = [&] {
+      answer = guarded([&]() -> Result<TakenMessages> {
         if (Status checked = check_take(*state, grave, options); !checked.ok()) return checked;
         return take_messages(*state, grave, options);
       });
-      co_await call.back();
+    };
+    const auto look_awake = [&] {
+      wait->begin_look();
+      if (!live->has_ended()) look();
+      wait->end_wake_up();
+    };
+    WokenLook woken(look_awake);
+    for (;;) {
+      if (!answer) {
+        if (wait) wait->begin_look();
+        co_await call.to_worker();
+        look();
+        co_await call.back();
+      }
+      Result<TakenMessages> taken = *std::exchange(answer, std::nullopt);
       if (!taken.ok()) co_return taken.status();
       if (!taken->messages.empty() || options.wait == std::chrono::milliseconds(0)) {
         co_return std::move(taken->messages);
@@ -80,7 +104,9 @@ struct VARVE_LOCAL AsyncQueue::Verbs {
       }
       if (live->has_ended()) co_return Status(Code::kClosed, "the store was closed; open it again");
       if (options.stop.stop_requested() || clock.monotonic() >= deadline) co_return Messages();
-      const Result<bool> looks_again = co_await wait->change(deadline, time_until_visible(*taken, backend.time()));
+      const Result<bool> looks_again =
+          co_await wait->change(deadline, time_until_visible(*taken, backend.time()), &woken);
+      if (answer) continue;  // The look of the wake-up was made, and its messages must not be lost.
       if (!looks_again.ok()) co_return looks_again.status();
       if (live->has_ended()) co_return Status(Code::kClosed, "the store was closed; open it again");
       if (!*looks_again) co_return Messages();

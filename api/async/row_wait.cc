@@ -11,15 +11,22 @@ namespace varve {
 RowWait::RowWait(AsyncCall& call, WaitingRow& row, std::stop_token stop)
     : Place(row),
       executor_(call.async().executor()),
+      workers_(call.async().workers()),
       clock_(call.core().backend().env().clock),
       stop_(std::move(stop)),
       stop_signal_(executor_, on_stop_) {
   join();
 }
 
+void RowWait::notify() noexcept {
+  if (look_ == nullptr) return end_wake_up();
+  workers_.post(*look_);
+}
+
 bool RowWait::begin(std::coroutine_handle<> coroutine, std::chrono::nanoseconds deadline,
-                    std::optional<std::chrono::nanoseconds> look_in) noexcept {
+                    std::optional<std::chrono::nanoseconds> look_in, Look* look) noexcept {
   coroutine_ = coroutine;
+  look_ = look;
   has_ended_ = false;
   const Arming arming = arm();
   if (arming == Arming::kWoken) {

@@ -118,6 +118,28 @@ TEST_F(AsyncQueues, QX17_APutEndsAWait) {
   EXPECT_THAT(texts_of(*get->take()), ElementsAre("text"));
 }
 
+TEST_F(AsyncQueues, QX18_AWorkerTakesTheMessageOfAWakeUpWhileTheAsynchronousThreadIsOccupied) {
+  bool was_taken = false;
+  for (int attempt = 0; attempt < 10 && !was_taken; ++attempt) {
+    const std::unique_ptr<BegunGet> get = begin_get({.wait = 1h});
+    settle();  // The get waits now, unless its threads were very slow.
+    io::Event is_held(bench_.machine.scheduler());
+    io::Event goes_on(bench_.machine.scheduler());
+    start(AsyncStore(*bench_.store).run([](Store&) { return Status(); }), [&](const Status&) {
+      is_held.set();
+      goes_on.wait();
+    });
+    is_held.wait();
+    (void)sent(queue_, "text");
+    const auto end = std::chrono::steady_clock::now() + 1s;
+    while (!was_taken && std::chrono::steady_clock::now() < end) was_taken = peeked(queue_).empty();
+    EXPECT_FALSE(get->has_ended()) << "it ends on the asynchronous thread";
+    goes_on.set();
+    EXPECT_THAT(texts_of(*get->take()), ElementsAre("text"));
+  }
+  EXPECT_TRUE(was_taken);
+}
+
 TEST_F(AsyncQueues, QX17_AStopEndsAWaitWithoutAMessage) {
   std::stop_source source;
   const std::unique_ptr<BegunGet> get = begin_get({.wait = 1h, .stop = source.get_token()});
