@@ -90,7 +90,7 @@ TEST_P(StuckMachine, WhatIsPlannedForOtherStepsStopsNone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, StuckMachine, testing::Bool(),
-                         [](const testing::TestParamInfo<bool>& info) { return info.param ? "Rados" : "Disk"; });
+                         [](const testing::TestParamInfo<bool>& tested) { return tested.param ? "Rados" : "Disk"; });
 
 }  // namespace
 }  // namespace varve::lab::machine_test
