@@ -57,11 +57,16 @@ TEST_F(NewFilesMemory, ThatOneAllocationLacksLeavesNoFile) {
     // The running attempt began while there was no memory.
     if (compacted.code() == Code::kOutOfMemory) compacted = (*engine)->compact();
     ASSERT_TRUE(compacted.ok()) << compacted.to_string();
-    ASSERT_EQ(table_files(machine), files_in_levels(**engine));
+    const std::size_t files = files_in_levels(**engine);
+    // A thread that just finished a merge may hold its inputs for a moment. A close waits for it, and an open would hide a
+    // file that nothing needs.
+    ASSERT_TRUE((*engine)->close().ok());
+    ASSERT_EQ(table_files(machine), files);
     if (!happened) break;
+    engine = machine.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
   }
   EXPECT_GT(failed, 20 / test::kEffortDivisor);
-  EXPECT_TRUE((*engine)->close().ok());
 }
 
 }  // namespace
