@@ -27,7 +27,7 @@ bool is_stray(std::string_view name, const FileSet& files, std::uint64_t manifes
 
 Status remove_stray_files(io::Directory& directory, const FileSet& files, std::uint64_t manifest_number,
                           StrayBallast ballast) {
-  const Result<std::vector<io::DirectoryEntry>> entries = directory.list();
+  const Result<std::vector<io::DirectoryEntry>> entries = directory.list_names();
   if (!entries.ok()) return entries.status();
   bool removed_any = false;
   for (const io::DirectoryEntry& entry : *entries) {

@@ -22,6 +22,9 @@ class RoomDirectory final : public io::Directory {
   Result<std::vector<io::DirectoryEntry>> list() override {
     return with_room([&] { return directory_->list(); });
   }
+  Result<std::vector<io::DirectoryEntry>> list_names() override {
+    return with_room([&] { return directory_->list_names(); });
+  }
   Result<std::unique_ptr<io::WritableFile>> create(std::string_view name) override {
     return with_room([&] { return directory_->create(name); });
   }

@@ -48,7 +48,7 @@ Result<PosixDirectory::Target> PosixDirectory::target(std::string_view call, std
   return target;
 }
 
-Result<std::vector<DirectoryEntry>> PosixDirectory::list() {
+Result<std::vector<DirectoryEntry>> PosixDirectory::list_entries(Sizes sizes) const {
   Result<DirectoryStream> stream = open_stream(descriptor_.get(), guard_.path());
   if (!stream.ok()) return stream.status();
   std::vector<DirectoryEntry> entries;
@@ -61,6 +61,10 @@ Result<std::vector<DirectoryEntry>> PosixDirectory::list() {
     }
     const std::string_view name(entry->d_name);
     if (name == "." || name == "..") continue;
+    if (sizes == Sizes::kNotWanted && entry->d_type != DT_UNKNOWN) {
+      entries.push_back({std::string(name), 0, entry->d_type == DT_REG});
+      continue;
+    }
     struct stat status {};
     if (::fstatat(descriptor_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) continue;  // It was removed after readdir returned it.

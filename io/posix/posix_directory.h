@@ -29,7 +29,8 @@ class PosixDirectory final : public Directory {
         guard_(std::move(path), owner) {}
 
   std::string_view path() const noexcept override { return guard_.path(); }
-  Result<std::vector<DirectoryEntry>> list() override;
+  Result<std::vector<DirectoryEntry>> list() override { return list_entries(Sizes::kWanted); }
+  Result<std::vector<DirectoryEntry>> list_names() override { return list_entries(Sizes::kNotWanted); }
   Result<std::unique_ptr<WritableFile>> create(std::string_view name) override;
   Result<std::unique_ptr<ReadableFile>> open(std::string_view name, ReadMode mode) override;
   Result<std::unique_ptr<LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) override;
@@ -58,11 +59,13 @@ class PosixDirectory final : public Directory {
     std::string path;
   };
   enum class Access : std::uint8_t { kRead, kWrite };
+  enum class Sizes : std::uint8_t { kWanted, kNotWanted };
 
   /// Checks the name and, for kWrite, the process. Errors: kInvalidArgument, kLocked.
   Result<Target> target(std::string_view call, std::string_view name, Access access) const;
   FileAt at(const Target& target) const noexcept { return {descriptor_.get(), target.name, target.path}; }
 
+  Result<std::vector<DirectoryEntry>> list_entries(Sizes sizes) const;
   static Status cannot_link(const Target& target, std::string_view why);
   Status check_content(const Target& target, std::span<const std::byte> expected) const;
   Status write_temporary(const Target& temporary, std::span<const std::byte> content, SyncPoint point) const;

@@ -88,6 +88,14 @@ TEST_P(LocalFileSystemContract, ListTellsNamesSizesAndWhatIsARegularFile) {
   EXPECT_TRUE((*entries)[1].regular_file);
   EXPECT_EQ((*entries)[2].name, "sub");
   EXPECT_FALSE((*entries)[2].regular_file);
+  Result<std::vector<DirectoryEntry>> names = directory().list_names();
+  ASSERT_TRUE(is_ok(names));
+  std::sort(names->begin(), names->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  ASSERT_EQ(names->size(), 3U);
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    EXPECT_EQ((*names)[i].name, (*entries)[i].name);
+    EXPECT_EQ((*names)[i].regular_file, (*entries)[i].regular_file) << (*names)[i].name;
+  }
 }
 
 TEST_P(LocalFileSystemContract, TwoHandlesOfOneDirectorySeeTheSameFiles) {

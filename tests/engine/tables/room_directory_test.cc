@@ -44,6 +44,7 @@ class RoomDirectoryTest : public testing::Test {
   static const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all = {
         {io::OperationKind::kList, [](io::Directory& in) { return in.list().status(); }},
+        {io::OperationKind::kList, [](io::Directory& in) { return in.list_names().status(); }},
         {io::OperationKind::kCreate, [](io::Directory& in) { return in.create("new").status(); }},
         {io::OperationKind::kOpen, [](io::Directory& in) { return in.open("a.sst", io::ReadMode::kCached).status(); }},
         {io::OperationKind::kCreateLogSegment,

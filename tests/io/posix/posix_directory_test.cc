@@ -92,6 +92,10 @@ TEST_F(PosixDirectoryTest, ListShowsLinksAsWhatTheyAre) {
   ASSERT_TRUE(is_ok(entries));
   ASSERT_EQ(entries->size(), 2U);
   for (const DirectoryEntry& entry : *entries) EXPECT_EQ(entry.regular_file, entry.name == "real") << entry.name;
+  const Result<std::vector<DirectoryEntry>> names = directory().list_names();
+  ASSERT_TRUE(is_ok(names));
+  ASSERT_EQ(names->size(), 2U);
+  for (const DirectoryEntry& entry : *names) EXPECT_EQ(entry.regular_file, entry.name == "real") << entry.name;
 }
 
 TEST_F(PosixDirectoryTest, ListsAtTheSameTimeAreEachComplete) {

@@ -20,27 +20,46 @@ constexpr std::array<std::string_view, 3> kServiceNames = {"table", "queue", "bl
 constexpr std::uint64_t kTicksPerWholeSecond = 10'000'000;
 constexpr std::string_view kHiddenSignature = "XXXXX";
 
+/// The memory of a line without a long path or header.
+constexpr std::size_t kUsualLineBytes = 512;
+
+/// Returns what replaces a byte that has a meaning in HTML, or a line end. Empty for all others.
+std::string_view html_of(char byte) noexcept {
+  switch (byte) {
+    case '&': return "&amp;";
+    case '"': return "&quot;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '\r': return "&#13;";
+    case '\n': return "&#10;";
+    default: return {};
+  }
+}
+
 /// Appends the text without the bytes that have a meaning in HTML, and without line ends.
 void append_html(std::string& line, std::string_view text) {
-  for (const char byte : text) {
-    switch (byte) {
-      case '&': line += "&amp;"; break;
-      case '"': line += "&quot;"; break;
-      case '<': line += "&lt;"; break;
-      case '>': line += "&gt;"; break;
-      case '\r': line += "&#13;"; break;
-      case '\n': line += "&#10;"; break;
-      default: line += byte;
-    }
+  std::size_t begun = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::string_view html = html_of(text[at]);
+    if (html.empty()) continue;
+    line.append(text.substr(begun, at - begun)).append(html);
+    begun = at + 1;
   }
+  line.append(text.substr(begun));
+}
+
+/// Returns whether a reader would end a field without quotes at the byte.
+bool ends_field(char byte) noexcept {
+  return byte == '"' || byte == ';' || byte == '\r' || byte == '\n';
 }
 
 /// The fields of an entry, joined by semicolons.
 class EntryLine {
  public:
+  EntryLine() { line_.reserve(kUsualLineBytes); }
   /// Adds a field, in quotes if it has a byte with a meaning.
   void add(std::string_view field) {
-    if (field.find_first_of("\";\r\n") != std::string_view::npos) return add_quoted(field);
+    if (std::any_of(field.begin(), field.end(), ends_field)) return add_quoted(field);
     begin_field();
     line_ += field;
   }
@@ -87,6 +106,7 @@ std::uint64_t milliseconds_of(std::chrono::nanoseconds time) noexcept {
 bool mentions_signature(std::string_view text) noexcept {
   constexpr std::string_view kParameter = "sig=";
   for (std::size_t at = 0; at + kParameter.size() <= text.size(); ++at) {
+    if (text[at + kParameter.size() - 1] != kParameter.back()) continue;
     if (equal_ignoring_case(text.substr(at, kParameter.size()), kParameter)) return true;
   }
   return false;
