@@ -439,10 +439,10 @@ Result<SegmentFile> SegmentSupply::make(const Job& job) {
   // The ballast is restored before a segment for common commits is created. The disk may be full again before the next
   // segment, and a drop then needs the ballast.
   if (!job.may_use_ballast) {
-    Status whole = directory_.set_ballast(kBallastName, kBallastBytes);
+    Status whole = manifest_.ballast().restore();
     if (whole.code() == Code::kNoSpace) {
       give_up_released();
-      whole = directory_.set_ballast(kBallastName, kBallastBytes);
+      whole = manifest_.ballast().restore();
     }
     if (whole.code() == Code::kNoSpace) return whole;
   }
@@ -457,7 +457,7 @@ Result<SegmentFile> SegmentSupply::make(const Job& job) {
     return named;
   }
   if (job.may_use_ballast) {
-    segment->is_reserved = directory_.set_ballast(kBallastName, kBallastBytes).code() == Code::kNoSpace;
+    segment->is_reserved = manifest_.ballast().restore().code() == Code::kNoSpace;
   }
   return segment;
 }
@@ -481,8 +481,8 @@ Result<SegmentFile> SegmentSupply::create(const Job& job, std::uint64_t number) 
   }
   if (segment.code() == Code::kNoSpace && job.may_use_ballast) {
     io::probe("the log took the ballast");
-    if (Status given_up = directory_.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
-    segment = create_segment(env_, directory_, number, job.bytes_min);
+    const auto create_least = [&] { return create_segment(env_, directory_, number, job.bytes_min); };
+    segment = manifest_.ballast().with_room(create_least);
   }
   return segment;
 }

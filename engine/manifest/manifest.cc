@@ -23,23 +23,19 @@ FileSet with_number_taken(FileSet files, std::uint64_t number) {
   return files;
 }
 
-/// Writes a whole manifest, including its name. With `may_use_ballast`, a full disk causes one retry without the
-/// ballast.
+/// Writes a whole manifest, including its name. On a full disk, `ballast` gives room for it, unless it is null.
 Result<ManifestFile> write_manifest(const io::Env& env, io::Directory& directory, std::uint64_t number,
-                                    const FileSet& files, bool may_use_ballast) {
-  Result<ManifestFile> file = ManifestFile::create(env, directory, number, files);
-  if (file.code() == Code::kNoSpace && may_use_ballast) {
-    if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
-    file = ManifestFile::create(env, directory, number, files);
-  }
+                                    const FileSet& files, Ballast* ballast) {
+  const auto create = [&] { return ManifestFile::create(env, directory, number, files); };
+  Result<ManifestFile> file = ballast == nullptr ? create() : ballast->with_room(create);
   if (!file.ok()) return file;
   if (Status synced = directory.sync(sync_points::kManifestNames); !synced.ok()) return synced;
   return file;
 }
 
-/// Names a manifest in CURRENT, with the state "open". A full disk causes one retry without the ballast.
-Status name_manifest(const io::Env& env, io::Directory& directory, RootFile& root, const ManifestFile& file,
-                     const FileSet& files) {
+/// Names a manifest in CURRENT, with the state "open". On a full disk, the ballast gives room for that.
+Status name_manifest(const io::Env& env, io::Directory& directory, Ballast& ballast, RootFile& root,
+                     const ManifestFile& file, const FileSet& files) {
   format::Root next;
   next.store_id = files.store_id;
   next.features = files.features;
@@ -47,20 +43,24 @@ Status name_manifest(const io::Env& env, io::Directory& directory, RootFile& roo
   next.manifest_number = file.number();
   next.manifest_seed = file.seed();
   next.state = format::RootState::kOpen;
-  const Status replaced = root.replace(directory, env.random, next);
-  if (replaced.code() != Code::kNoSpace) return replaced;
-  if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
-  const Status again = root.replace(directory, env.random, next);
-  // If the retry is refused, the first attempt did change CURRENT, and its result is returned.
-  return again.code() == Code::kFenced ? replaced : again;
+  Status without_room;
+  Status named = ballast.with_room([&] {
+    Status replaced = root.replace(directory, env.random, next);
+    if (replaced.code() == Code::kNoSpace) without_room = replaced;
+    return replaced;
+  });
+  // If a retry is refused, an earlier attempt did change CURRENT, and its result is returned.
+  return named.code() == Code::kFenced && !without_room.ok() ? without_room : named;
 }
 
 }  // namespace
 
 struct Manifest::State {
-  State(const io::Env& environment, io::Directory& store, RootFile current, ManifestFile manifest, FileSet set)
+  State(const io::Env& environment, io::Directory& store, std::unique_ptr<Ballast> held_back, RootFile current,
+        ManifestFile manifest, FileSet set)
       : env(environment),
         directory(store),
+        ballast(std::move(held_back)),
         writing(environment.scheduler),
         root(std::move(current)),
         file(std::move(manifest)),
@@ -95,6 +95,7 @@ struct Manifest::State {
 
   const io::Env& env;
   io::Directory& directory;
+  const std::unique_ptr<Ballast> ballast;
 
   io::Mutex writing;  // Held across I/O: edits are written one at a time.
   RootFile root VARVE_GUARDED_BY(writing);
@@ -118,10 +119,12 @@ Result<std::unique_ptr<Manifest>> Manifest::begin(const io::Env& env, io::Direct
                                                   FileSet files) {
   const std::uint64_t number = files.file_number_ceiling;
   files = with_number_taken(std::move(files), number);
-  Result<ManifestFile> file = write_manifest(env, directory, number, files, true);
+  auto ballast = std::make_unique<Ballast>(env.scheduler, directory);
+  Result<ManifestFile> file = write_manifest(env, directory, number, files, ballast.get());
   if (!file.ok()) return file.status();
-  if (Status named = name_manifest(env, directory, root, *file, files); !named.ok()) return named;
-  auto state = std::make_unique<State>(env, directory, std::move(root), *std::move(file), std::move(files));
+  if (Status named = name_manifest(env, directory, *ballast, root, *file, files); !named.ok()) return named;
+  auto state =
+      std::make_unique<State>(env, directory, std::move(ballast), std::move(root), *std::move(file), std::move(files));
   return std::unique_ptr<Manifest>(new Manifest(std::move(state)));
 }
 
@@ -150,6 +153,10 @@ Result<std::uint64_t> Manifest::next_file_number() {
     if (Status raised = state_->append(edit); !raised.ok()) return raised;
   }
   return state_->next_number++;  // N3
+}
+
+Ballast& Manifest::ballast() noexcept {
+  return *state_->ballast;
 }
 
 ManifestMark Manifest::mark() const noexcept {
@@ -225,11 +232,8 @@ Status Manifest::State::confirm_owner() {
 Status Manifest::State::begin_afresh(FileSet next) {
   io::probe("a manifest was begun afresh behind a failure");
   try {
-    if (failure.code() == Code::kNoSpace) {
-      if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return failure = given_up;
-    }
     next = with_number_taken(std::move(next), next_number);
-    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, true);
+    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, ballast.get());
     if (!fresh.ok()) return failure = fresh.status();
     return switch_to(*std::move(fresh), std::move(next));
   } catch (const std::bad_alloc&) {
@@ -245,7 +249,7 @@ Status Manifest::State::add_features(std::uint64_t incompatible) {
   try {
     next.features.incompatible |= incompatible;
     next = with_number_taken(std::move(next), next_number);
-    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, false);
+    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, nullptr);
     if (!fresh.ok()) return fresh.status();
     io::probe("a feature was added to a store");
     return switch_to(*std::move(fresh), std::move(next));
@@ -259,7 +263,7 @@ Status Manifest::State::begin_afresh_if_long() {
   if (file.durable_bytes() <= length_max) return Status();
   try {
     FileSet next = with_number_taken(files_now(), next_number);
-    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, false);
+    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, nullptr);
     if (fresh.ok()) {
       io::probe("a manifest was begun afresh for its length");
       return switch_to(*std::move(fresh), std::move(next));
@@ -275,7 +279,7 @@ Status Manifest::State::begin_afresh_if_long() {
 Status Manifest::State::switch_to(ManifestFile fresh, FileSet next) {
   if (Status ours = directory.confirm_owner(); ours.code() == Code::kFenced) return failure = ours;
   failure = Status::out_of_memory();  // It remains if memory ends while CURRENT is replaced.
-  if (Status named = name_manifest(env, directory, root, fresh, next); !named.ok()) return failure = named;
+  if (Status named = name_manifest(env, directory, *ballast, root, fresh, next); !named.ok()) return failure = named;
   ++next_number;
   adopt(std::move(next));  // N1
   mark_bytes.store(0, std::memory_order_release);

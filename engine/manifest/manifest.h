@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/manifest/ballast.h"
 #include "engine/manifest/file_set.h"
 #include "engine/manifest/root_file.h"
 #include "io/env.h"
@@ -30,14 +31,14 @@ class Manifest {
   /// Begins a manifest that contains `files`, durably, and names it in CURRENT with the state "open". The new
   /// manifest's number is files.file_number_ceiling at the call, and the ceiling that it records is raised by
   /// kNumberStep. The directory is synced before CURRENT is replaced, so earlier names are durable too. After kNoSpace,
-  /// the ballast is released and the failed step is tried once more. `env` and `directory` must outlive the manifest.
+  /// the failed step is tried again with room of the ballast. `env` and `directory` must outlive the manifest.
   /// Errors: any; CURRENT is then unchanged, or names the new manifest.
   static Result<std::unique_ptr<Manifest>> begin(const io::Env& env, io::Directory& directory, RootFile root,
                                                  FileSet files);
   ~Manifest();
 
   /// Makes an edit durable and applies it. A failed append is never repeated on the same file: a new manifest with the
-  /// edited set is written, and CURRENT is switched to it. After kNoSpace, the ballast is released first.
+  /// edited set is written, and CURRENT is switched to it. On a full device, the ballast gives room for that.
   ///
   /// Before the append, this checks that the directory, its lock, CURRENT and the manifest still belong to this owner.
   /// After it, this checks the manifest's name, because no reader would find an edit in another file.
@@ -57,6 +58,9 @@ class Manifest {
   /// Returns a number that no file has had. The manifest's own numbers come from the same sequence. If needed, raises
   /// the ceiling with a separate edit. Errors: those of append().
   Result<std::uint64_t> next_file_number();
+
+  /// Returns that of this store.
+  Ballast& ballast() noexcept;
 
   ManifestMark mark() const noexcept;
   /// Returns a copy of the present set.
@@ -88,7 +92,5 @@ inline constexpr std::uint64_t kNumberStep = 1000;
 /// close and an open read no more than twice the set.
 inline constexpr std::uint64_t kManifestBytesKept = std::uint64_t{512} << 10;
 inline constexpr std::string_view kLockName = "LOCK";
-inline constexpr std::string_view kBallastName = "BALLAST";
-inline constexpr std::uint64_t kBallastBytes = std::uint64_t{16} << 20;
 
 }  // namespace varve::engine

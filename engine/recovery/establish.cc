@@ -119,8 +119,7 @@ Result<Established> establish(const io::Env& env, io::Directory& directory, Reco
   Result<Prepared> prepared = prepare(env, directory, recovered);
   if (prepared.code() == Code::kNoSpace) {
     io::probe("an open gave the ballast up");
-    if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
-    prepared = prepare(env, directory, recovered);
+    prepared = Ballast(env.scheduler, directory).with_room([&] { return prepare(env, directory, recovered); });
   }
   if (!prepared.ok()) return prepared.status();
   Result<Established> established = begin_manifest(env, directory, recovered.root, *std::move(prepared));

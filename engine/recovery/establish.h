@@ -40,7 +40,7 @@ Result<Established> make_store(const io::Env& env, io::Directory& directory, con
 /// - begins a manifest that records all of it, with the version ceiling,
 /// - switches CURRENT,
 /// - removes the store's stray files: temporaries, and numbered files that are not in the set. Other files remain.
-/// If the device is full, the ballast is released and the rest is tried once more; a full device alone does not make it
+/// If the device is full, the ballast gives room for the rest; a full device alone does not make it
 /// fail. `recovered` keeps its memtable and figures. Its files become those of the new manifest, and no segment remains
 /// in doubt. Errors: any of io; the store is then unchanged, or established.
 Result<Established> establish(const io::Env& env, io::Directory& directory, Recovered& recovered);

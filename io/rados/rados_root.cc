@@ -194,12 +194,15 @@ Status RadosRoot::set_ballast(std::uint64_t bytes, const FailedCall& call) {
   bool was_given_up = false;
   {
     const MutexGuard guard(mutex_);
-    if (bytes == 0) {
-      excess_left_.store(ballast_bytes_, std::memory_order_relaxed);
-      is_ballast_held_ = false;
+    if (bytes == 0 && ballast_held_ == 0) {
+      excess_left_.store(ballast_bytes_, std::memory_order_relaxed);  // The whole may be used again.
       return Status();
     }
-    if (is_ballast_held_) return Status();
+    if (bytes <= ballast_held_) {
+      excess_left_.fetch_add(ballast_held_ - bytes, std::memory_order_relaxed);
+      ballast_held_ = bytes;
+      return Status();
+    }
     was_given_up = ballast_bytes_ != 0;
   }
   if (was_given_up) {
@@ -207,9 +210,9 @@ Status RadosRoot::set_ballast(std::uint64_t bytes, const FailedCall& call) {
     if (Status has_space = probe_space(call); !has_space.ok()) return has_space;
   }
   const MutexGuard guard(mutex_);
-  ballast_bytes_ = bytes;
+  ballast_bytes_ = std::max(ballast_bytes_, bytes);
+  ballast_held_ = bytes;
   excess_left_.store(0, std::memory_order_relaxed);
-  is_ballast_held_ = true;
   return Status();
 }
 

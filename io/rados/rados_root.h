@@ -110,8 +110,8 @@ class RadosRoot {
   /// Makes `name` lead to one object with these bytes, in place of what it leads to now.
   Status put(std::string_view name, std::span<const std::byte> bytes, const FailedCall& call);
   Status remove(std::string_view name, const FailedCall& call);
-  /// Holds back so many bytes: RADOS cannot set space aside, so they are what a pool may exceed its limit by. Zero lets
-  /// new objects use them. Errors: kNoSpace (the pool has no space again yet).
+  /// Holds back so many bytes: RADOS cannot set space aside, so they are what a pool may exceed its limit by. If
+  /// fewer are held than before, new objects may use the difference. Errors: kNoSpace (the pool has no space again yet).
   Status set_ballast(std::uint64_t bytes, const FailedCall& call);
 
   /// Returns the size of a file that `entry` describes. Asks the objects if the entry does not know.
@@ -188,8 +188,8 @@ class RadosRoot {
   Mutex mutex_;   // one change of the root at a time; held while the root is asked, and while no other object is
   Mutex naming_;  // of the known directory; held briefly, after mutex_. So a file is found while a change waits.
   std::optional<FileMap> files_ VARVE_GUARDED_BY(naming_);    // known while the root is owned
-  std::uint64_t ballast_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // zero until the first set_ballast()
-  bool is_ballast_held_ VARVE_GUARDED_BY(mutex_) = false;
+  std::uint64_t ballast_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // the most held; zero until the first set_ballast()
+  std::uint64_t ballast_held_ VARVE_GUARDED_BY(mutex_) = 0;   // the part that no object may use
   /// Owners before this one, while their changes may still arrive.
   FormerOwners formers_ VARVE_GUARDED_BY(mutex_);
   /// The ids of their objects that may still come: of files that were open, and of those without a name.
