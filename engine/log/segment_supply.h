@@ -90,6 +90,9 @@ class SegmentSupply {
   /// Removes the files that wait for a later segment, since their space is needed. Any thread may call it.
   void give_up_released() noexcept;
 
+  /// Lends a part of the ballast to a flush of drops, which had no room. Any thread may call it.
+  void lend_ballast() noexcept { manifest_.ballast().lend(); }
+
   /// Ends the thread. Records the segments that are still unrecorded, and that the spare is removed. Errors: those of
   /// Manifest::append().
   Status stop();

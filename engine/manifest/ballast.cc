@@ -14,6 +14,16 @@ Status Ballast::restore() {
   return whole;
 }
 
+void Ballast::lend() noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (held_bytes_ <= kBallastBytes / 2) return;
+  try {
+    (void)give_part();  // The step that is tried again has the failure.
+  } catch (const std::bad_alloc&) {
+    // The step's next failure lends again.
+  }
+}
+
 /// Less may be held than was known. A size above that is refused, and the next one is tried.
 Status Ballast::give_part() {
   Status given;

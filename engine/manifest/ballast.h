@@ -28,6 +28,10 @@ class Ballast {
   /// Makes the ballast whole. Errors: kNoSpace (what was held is still held), others of io.
   Status restore();
 
+  /// Gives up a part for a step that is tried again later, such as a flush of drops. Half of the ballast is kept for the
+  /// log and the manifest. restore() takes the part back.
+  void lend() noexcept;
+
   /// Does a step. While it returns kNoSpace, gives up a part of the ballast and tries again, until nothing is left. Then
   /// takes back what the step left over. `step` returns a Status or a Result, may be repeated, and must not use the
   /// ballast. Errors: those of the step, others of io.
