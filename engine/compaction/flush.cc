@@ -225,6 +225,7 @@ Status Flusher::flush(const SealedMemtable& sealed, Ahead& written) {
   });
   if (!applied.ok()) return applied;
   for (const std::uint64_t number : segments) release_segment(number);
+  supply_.take_ballast_back();
   return Status();
 }
 

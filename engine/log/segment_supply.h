@@ -92,6 +92,8 @@ class SegmentSupply {
 
   /// Lends a part of the ballast to a flush of drops, which had no room. Any thread may call it.
   void lend_ballast() noexcept { manifest_.ballast().lend(); }
+  /// Takes given parts of the ballast back, since a flush may have freed space. Any thread may call it.
+  void take_ballast_back() noexcept { manifest_.ballast().take_back(); }
 
   /// Ends the thread. Records the segments that are still unrecorded, and that the spare is removed. Errors: those of
   /// Manifest::append().
