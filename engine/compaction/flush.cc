@@ -133,9 +133,18 @@ bool Flusher::rests(bool is_due) noexcept {
   return false;
 }
 
+/// A drop frees space only when its memtable and the ones before it are flushed.
+void Flusher::make_room() noexcept {
+  supply_.give_up_released();
+  (void)without_exceptions([&] {
+    if (!memtables_.sealed_drops().empty()) supply_.lend_ballast();
+    return Status();
+  });
+}
+
 /// Returns the rest before the next attempt.
 BackgroundPool::Pause Flusher::note_failure(const Status& failure) noexcept {
-  if (failure.code() == Code::kNoSpace) supply_.give_up_released();
+  if (failure.code() == Code::kNoSpace) make_room();
   // A poisoned store flushes nothing more. Any other failure may pass.
   if (queue_.health() == Health::kPoisoned) {
     has_ended_ = true;
@@ -216,6 +225,7 @@ Status Flusher::flush(const SealedMemtable& sealed, Ahead& written) {
   });
   if (!applied.ok()) return applied;
   for (const std::uint64_t number : segments) release_segment(number);
+  supply_.take_ballast_back();
   return Status();
 }
 

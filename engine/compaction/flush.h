@@ -53,6 +53,7 @@ class Flusher final : private BackgroundPool::Source {
   BackgroundPool::Pause work(bool is_due) noexcept override;
   /// Returns whether a rest after a failure goes on.
   bool rests(bool is_due) noexcept;
+  void make_room() noexcept;
   BackgroundPool::Pause note_failure(const Status& failure) noexcept;
   /// The edit of a memtable whose tables are written, but not published.
   struct Ahead {

@@ -90,6 +90,11 @@ class SegmentSupply {
   /// Removes the files that wait for a later segment, since their space is needed. Any thread may call it.
   void give_up_released() noexcept;
 
+  /// Lends a part of the ballast to a flush of drops, which had no room. Any thread may call it.
+  void lend_ballast() noexcept { manifest_.ballast().lend(); }
+  /// Takes given parts of the ballast back, since a flush may have freed space. Any thread may call it.
+  void take_ballast_back() noexcept { manifest_.ballast().take_back(); }
+
   /// Ends the thread. Records the segments that are still unrecorded, and that the spare is removed. Errors: those of
   /// Manifest::append().
   Status stop();

@@ -14,6 +14,21 @@ Status Ballast::restore() {
   return whole;
 }
 
+void Ballast::lend() noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (held_bytes_ <= kBallastBytes / 2) return;
+  try {
+    (void)give_part();  // The step that is tried again has the failure.
+  } catch (const std::bad_alloc&) {
+    // The step's next failure lends again.
+  }
+}
+
+void Ballast::take_back() noexcept {
+  const io::MutexGuard guard(mutex_);
+  hold_again(kBallastBytes);
+}
+
 /// Less may be held than was known. A size above that is refused, and the next one is tried.
 Status Ballast::give_part() {
   Status given;
@@ -24,7 +39,7 @@ Status Ballast::give_part() {
   return given;
 }
 
-/// Holds as much as there is room for, up to `bytes_max`. Without memory, the space stays free until restore().
+/// Holds as much as there is room for, up to `bytes_max`. Without memory, the space stays free until a later call.
 void Ballast::hold_again(std::uint64_t bytes_max) noexcept {
   try {
     for (std::uint64_t bytes = bytes_max; bytes > held_bytes_; bytes -= kBallastPartBytes) {

@@ -28,6 +28,12 @@ class Ballast {
   /// Makes the ballast whole. Errors: kNoSpace (what was held is still held), others of io.
   Status restore();
 
+  /// Gives up a part for a step that is tried again later, such as a flush of drops. Half of the ballast is kept for the
+  /// log and the manifest.
+  void lend() noexcept;
+  /// Takes back what was given up, or as much of it as there is room for. It costs nothing if the ballast is whole.
+  void take_back() noexcept;
+
   /// Does a step. While it returns kNoSpace, gives up a part of the ballast and tries again, until nothing is left. Then
   /// takes back what the step left over. `step` returns a Status or a Result, may be repeated, and must not use the
   /// ballast. Errors: those of the step, others of io.

@@ -194,12 +194,9 @@ Status RadosRoot::set_ballast(std::uint64_t bytes, const FailedCall& call) {
   bool was_given_up = false;
   {
     const MutexGuard guard(mutex_);
-    if (bytes == 0 && ballast_held_ == 0) {
-      excess_left_.store(ballast_bytes_, std::memory_order_relaxed);  // The whole may be used again.
-      return Status();
-    }
-    if (bytes <= ballast_held_) {
-      excess_left_.fetch_add(ballast_held_ - bytes, std::memory_order_relaxed);
+    if (bytes == 0 || bytes <= ballast_held_) {
+      // All that is not held may be used again: a step that is repeated has removed what it made before.
+      excess_left_.store(ballast_bytes_ - bytes, std::memory_order_relaxed);
       ballast_held_ = bytes;
       return Status();
     }

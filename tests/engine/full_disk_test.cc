@@ -89,6 +89,20 @@ TEST_P(DropOnAFullDisk, HasRoomAlthoughManyDropsHadNone) {
   }
 }
 
+TEST_P(DropOnAFullDisk, IsFlushedAndFreesSpace) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  std::string noise(10'000, ' ');
+  for (int row = 0; row < 100; ++row) {
+    for (char& c : noise) c = static_cast<char>(machine_.random.next());
+    ASSERT_TRUE(Change().put("p", std::to_string(row), noise).commit(*engine_).ok());
+  }
+  take_room();
+  ASSERT_NO_FATAL_FAILURE(drop(1, 1));
+  Status flushed = engine_->flush();
+  for (int attempt = 0; attempt < 10 && flushed.code() == Code::kNoSpace; ++attempt) flushed = engine_->flush();
+  EXPECT_TRUE(flushed.ok()) << flushed.to_string();
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, DropOnAFullDisk, testing::Range(std::uint64_t{1}, std::uint64_t{5}));
 
 }  // namespace

@@ -197,6 +197,20 @@ TEST(Manifest, WhatAStepLeavesOfTheBallastIsHeldAgain) {
   EXPECT_GT(store.files.used_bytes(), used);
 }
 
+TEST(Manifest, HalfOfTheBallastIsLentAndTakenBack) {
+  Made store;
+  const std::uint64_t used = store.files.used_bytes();
+  for (std::uint64_t part = 0; part < kBallastBytes / kBallastPartBytes; ++part) store.manifest().ballast().lend();
+  EXPECT_EQ(store.files.used_bytes(), used - kBallastBytes / 2);
+  // There is room for one part.
+  store.files.set_capacity_bytes(used - kBallastBytes / 2 + kBallastPartBytes);
+  store.manifest().ballast().take_back();
+  EXPECT_EQ(store.files.used_bytes(), used - kBallastBytes / 2 + kBallastPartBytes);
+  store.files.set_capacity_bytes(used);
+  store.manifest().ballast().take_back();
+  EXPECT_EQ(store.files.used_bytes(), used);
+}
+
 TEST(Manifest, WithRoomAFailedAppendTakesNothingOfTheBallast) {
   Made store;
   const std::uint64_t used = store.files.used_bytes();

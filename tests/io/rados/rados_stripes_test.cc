@@ -181,6 +181,19 @@ TEST_F(RadosStripes, WithAGivenUpBallastEachMayUseIt) {
   EXPECT_EQ(stripes(), "01");
 }
 
+TEST_F(RadosStripes, OfAPartlyGivenUpBallastEachMayUseThePart) {
+  const std::unique_ptr<Owner> one = owner();
+  const std::unique_ptr<WritableFile> file = take(one->directory->create(kName));
+  ASSERT_TRUE(is_ok(one->directory->set_ballast("ballast", 3 * kStripeBytes)));
+  ASSERT_TRUE(is_ok(one->directory->set_ballast("ballast", 2 * kStripeBytes)));
+  cluster_.set_full(true);
+  ASSERT_TRUE(is_ok(append(*file, 1)));
+  EXPECT_TRUE(is_ok(file->sync(kPoint)));
+  EXPECT_EQ(stripes(), "0");
+  const Status more = append(*file, 1);
+  EXPECT_EQ((more.ok() ? file->sync(kPoint) : more).code(), Code::kNoSpace);
+}
+
 TEST_F(RadosStripes, ATakeoverKeepsTheFileFromItsEnd) {
   cluster_.hold_blocklists();
   const std::unique_ptr<Owner> one = owner();
