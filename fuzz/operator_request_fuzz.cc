@@ -55,7 +55,7 @@ struct Bench {
     options.resources = *Resources::create(small);
     store = *Store::open("/store", options);
     // On the real file system, where checkpoints are removed, no such directory exists.
-    door.emplace(*store, kIdentity, "/varve-operator-fuzz", others);
+    door.emplace(*store, kIdentity, "/varve-operator-fuzz", others, [](std::string_view /*account*/) {});
   }
   io::MemoryFileSystem files;
   io::ManualClock clock;
