@@ -204,13 +204,13 @@ TEST(LogEntry, AL06_EachEndHasAFormForEachKindOfCaller) {
     const char* code;
     const char* query;
     const char* status;
-  } ends[] = {{304, "", "", "Success"},
+  } ends[] = {{304, "", "", "ClientOtherError"},
               {404, "TableNotFound", "", "ClientOtherError"},
               {408, "", "", "ClientTimeoutError"},
               {500, "OperationTimedOut", "timeout=1&", "ClientTimeoutError"},
               {500, "OperationTimedOut", "", "ServerTimeoutError"},
               {500, "InternalError", "", "ServerOtherError"},
-              {501, "NotImplemented", "", "ServerOtherError"},
+              {501, "NotImplemented", "", "ClientOtherError"},
               {503, "ServerBusy", "", "ThrottlingError"},
               {401, "NoAuthenticationInformation", "", "AuthorizationError"},
               {403, "AuthorizationFailure", "", "AuthorizationError"}};

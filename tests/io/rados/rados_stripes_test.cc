@@ -184,14 +184,15 @@ TEST_F(RadosStripes, WithAGivenUpBallastEachMayUseIt) {
 TEST_F(RadosStripes, OfAPartlyGivenUpBallastEachMayUseThePart) {
   const std::unique_ptr<Owner> one = owner();
   const std::unique_ptr<WritableFile> file = take(one->directory->create(kName));
+  const std::unique_ptr<WritableFile> other = take(one->directory->create("000009.sst"));
   ASSERT_TRUE(is_ok(one->directory->set_ballast("ballast", 3 * kStripeBytes)));
   ASSERT_TRUE(is_ok(one->directory->set_ballast("ballast", 2 * kStripeBytes)));
   cluster_.set_full(true);
   ASSERT_TRUE(is_ok(append(*file, 1)));
   EXPECT_TRUE(is_ok(file->sync(kPoint)));
   EXPECT_EQ(stripes(), "0");
-  const Status more = append(*file, 1);
-  EXPECT_EQ((more.ok() ? file->sync(kPoint) : more).code(), Code::kNoSpace);
+  const Status more = append(*other, 1);
+  EXPECT_EQ((more.ok() ? other->sync(kPoint) : more).code(), Code::kNoSpace);
 }
 
 TEST_F(RadosStripes, ATakeoverKeepsTheFileFromItsEnd) {
