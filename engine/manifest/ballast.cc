@@ -1,5 +1,5 @@
 // Owns: the sizes between which the ballast changes (ballast.h).
-// Must never: let go of what was held because more was refused.
+// Must never: let go of held space because more was refused.
 #include "engine/manifest/ballast.h"
 
 #include <algorithm>

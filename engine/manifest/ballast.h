@@ -1,5 +1,5 @@
 // Owns: the space that a store holds back for drops, its manifest and its end on a full device, and how it is given up.
-// Must never: give up more than a step needs. Other programs may take at once what is free.
+// Must never: give up more than a step needs. Other programs may take free space at once.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ class Ballast {
   /// `directory` must outlive the ballast.
   Ballast(io::Scheduler& scheduler, io::Directory& directory) noexcept : directory_(directory), mutex_(scheduler) {}
 
-  /// Makes the ballast whole. Errors: kNoSpace (what was held is still held), others of io.
+  /// Makes the ballast whole. Errors: kNoSpace (the held part stays held), others of io.
   Status restore();
 
   /// Gives up a part for a step that is tried again later, such as a flush of drops. Half of the ballast is kept for the
   /// log and the manifest.
   void lend() noexcept;
-  /// Takes back what was given up, or as much of it as there is room for. It costs nothing if the ballast is whole.
+  /// Takes the given parts back, or as much of them as there is room for. It costs nothing if the ballast is whole.
   void take_back() noexcept;
 
   /// Does a step. While it returns kNoSpace, gives up a part of the ballast and tries again, until nothing is left. Then

@@ -111,7 +111,7 @@ class RadosRoot {
   Status put(std::string_view name, std::span<const std::byte> bytes, const FailedCall& call);
   Status remove(std::string_view name, const FailedCall& call);
   /// Holds back so many bytes: RADOS cannot set space aside, so they are what a pool may exceed its limit by. New
-  /// objects may use what is not held of the most that ever was. Errors: kNoSpace (the pool has no space again yet).
+  /// objects may use the difference to the most that was ever held. Errors: kNoSpace (the pool has no space again yet).
   Status set_ballast(std::uint64_t bytes, const FailedCall& call);
 
   /// Returns the size of a file that `entry` describes. Asks the objects if the entry does not know.

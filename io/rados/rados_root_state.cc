@@ -60,7 +60,7 @@ Result<std::shared_ptr<RadosRoot>> RadosRoot::find(std::shared_ptr<RadosProcess>
   return std::make_shared<RadosRoot>(std::move(process), path, name, root.attributes["id"]);
 }
 
-/// No later owner removes a root. No open would find what is changed from now on. What is there can be read out.
+/// No later owner removes a root. No open would find later changes. The content can be read out.
 Status RadosRoot::root_lost(const FailedCall& call) const {
   is_root_lost_.store(true, std::memory_order_release);
   return call_error(Code::kCorruption, call,
