@@ -193,6 +193,7 @@ TEST(ServiceManager, IsToldThatAStandbyLivesDuringALongTakeover) {
   place.is_shared = true;
   StoreOptions options;
   options.create_if_absent = true;
+  ASSERT_TRUE(Store::open(place.path, options).ok());  // A standby makes no store that it found owned.
   StandbyHooks hooks;
   hooks.on_standby = [&] { EXPECT_TRUE(service.ready("Standing by").ok()); };
   hooks.may_wait = [] { return true; };
