@@ -1,5 +1,7 @@
 #include "tests/lab/schedules/schedules.h"
 
+#include <thread>
+
 #include "tests/lab/schedules/clients.h"
 #include "tests/lab/schedules/read_gate.h"
 
@@ -60,8 +62,9 @@ class StalledWriter {
   }
 
  private:
+  /// A thread of the store itself may read too.
   void wait_at_gate() {
-    if (!armed_) return;
+    if (!armed_ || std::this_thread::get_id() != writer_) return;
     armed_ = false;
     stopped_.set();
     released_.wait();
@@ -95,8 +98,10 @@ class StalledWriter {
   void meet(Report& report) {
     armed_ = true;
     Result<ETag> stalled = ETag();
-    Result<io::Thread> thread =
-        machine_.scheduler().start("writer", [&] { stalled = table_->replace(Entity("A", "r"), ETag::any()); });
+    Result<io::Thread> thread = machine_.scheduler().start("writer", [&] {
+      writer_ = std::this_thread::get_id();
+      stalled = table_->replace(Entity("A", "r"), ETag::any());
+    });
     if (!fine(thread.status(), "a thread")) return;
     stopped_.wait();
     WriteOptions impatient;
@@ -122,6 +127,7 @@ class StalledWriter {
   io::Event stopped_;
   io::Event released_;
   bool armed_ = false;
+  std::thread::id writer_;
   std::unique_ptr<Store> store_;
   std::optional<Table> table_;
   std::string what_;
