@@ -15,35 +15,24 @@
 
 #include "tests/io/io_test_support.h"
 #include "tests/support/engine_bench.h"
+#include "tests/support/passing_door.h"
 #include "tests/support/rados_machine.h"
 
 namespace varve::engine::rados_replaced_root_test {
 namespace {
 
 /// Answers a number of reads with ENOENT.
-class ReplacingDoor final : public io::ObjectDoor {
+class ReplacingDoor final : public test::PassingDoor {
  public:
   ReplacingDoor(std::unique_ptr<io::ObjectDoor> door, int replaced) noexcept
-      : door_(std::move(door)), replaced_(replaced) {}
+      : PassingDoor(std::move(door)), replaced_(replaced) {}
 
-  std::string client() const override { return door_->client(); }
-  io::ObjectAnswer change(const io::ObjectChange& change) override { return door_->change(change); }
-  std::unique_ptr<io::SentChange> send(const io::ObjectChange& change) override { return door_->send(change); }
-  io::ObjectAnswer look(std::string_view object, io::ObjectLook& found) override { return door_->look(object, found); }
-  io::ObjectAnswer entries(std::string_view object, io::TextMap& found) override {
-    return door_->entries(object, found);
-  }
   io::ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
                         std::chrono::milliseconds patience) override {
-    return replaced_-- > 0 ? ENOENT : door_->read(object, offset, bytes, count, patience);
-  }
-  io::ObjectAnswer blocklist(std::string_view client) override { return door_->blocklist(client); }
-  io::ObjectAnswer look_at_pool(std::string_view object, io::PoolLook& found) override {
-    return door_->look_at_pool(object, found);
+    return replaced_-- > 0 ? ENOENT : PassingDoor::read(object, offset, bytes, count, patience);
   }
 
  private:
-  const std::unique_ptr<io::ObjectDoor> door_;
   int replaced_;
 };
 

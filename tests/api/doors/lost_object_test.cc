@@ -17,21 +17,9 @@ namespace {
 
 class LostObject : public testing::Test {
  protected:
-  /// Returns the first objects of the store's table files.
-  std::vector<std::string> table_objects() {
-    io::ObjectLook root;
-    io::TextMap entries;
-    EXPECT_EQ(raw_->look(io::root_object(test::kStoreName), root), 0);
-    EXPECT_EQ(raw_->entries(io::root_object(test::kStoreName), entries), 0);
-    std::vector<std::string> objects;
-    for (const auto& [key, text] : entries) {
-      if (!key.ends_with(".sst")) continue;
-      objects.push_back(io::stripe_object(root.attributes["id"], (*io::parse_entry(text)).id(), 0));
-    }
-    return objects;
-  }
-  /// Returns the objects of the log.
-  std::vector<std::string> log_objects() {
+  /// Returns the first objects of the files whose key and entry in the root are wanted.
+  template <typename Wants>
+  std::vector<std::string> objects_of(const Wants& wants) {
     io::ObjectLook root;
     io::TextMap entries;
     EXPECT_EQ(raw_->look(io::root_object(test::kStoreName), root), 0);
@@ -40,9 +28,15 @@ class LostObject : public testing::Test {
     for (const auto& [key, text] : entries) {
       if (!key.starts_with(io::kFilePrefix)) continue;
       const io::FileEntry entry = *io::parse_entry(text);
-      if (entry.is_segment()) objects.push_back(io::stripe_object(root.attributes["id"], entry.id(), 0));
+      if (wants(key, entry)) objects.push_back(io::stripe_object(root.attributes["id"], entry.id(), 0));
     }
     return objects;
+  }
+  std::vector<std::string> table_objects() {
+    return objects_of([](const std::string& key, const io::FileEntry&) { return key.ends_with(".sst"); });
+  }
+  std::vector<std::string> log_objects() {
+    return objects_of([](const std::string&, const io::FileEntry& entry) { return entry.is_segment(); });
   }
   void lose(const std::string& object) {
     io::ObjectChange removal;
