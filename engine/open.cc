@@ -128,6 +128,13 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   return state.timer->start();  // Last, since only the end of the queue ends it.
 }
 
+/// Returns how many deletes scans may meet: in the recovered log and in all tables.
+std::uint64_t deletes_in(const Memtable& memtable, const FileSet& files) noexcept {
+  std::uint64_t deletes = memtable.delete_count();
+  for (const auto& [number, table] : files.tables) deletes += table.tombstone_count;
+  return deletes;
+}
+
 /// Lets the first scan remember the deletes that it passes. Without memory, a search after later deletes does so.
 void know_recovered_deletes(CommitQueue& queue) noexcept {
   try {
@@ -163,7 +170,7 @@ Status open_existing(EngineState& state) {
   Result<LiveCopy> live = without_retired(std::move(recovered->memtable), recovered->retired);
   if (!live.ok()) return live.status();
   state.recovered_dead_bytes = live->dead_bytes;
-  const std::uint64_t deletes = live->memtable->delete_count();
+  const std::uint64_t deletes = deletes_in(*live->memtable, recovered->files);
   if (Status reading = start_reading(state, recovered->files, std::move(live->memtable)); !reading.ok()) return reading;
   if (state.options.read_only) {
     state.recovered_version = recovered->last_version;

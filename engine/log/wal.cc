@@ -43,6 +43,7 @@ Wal::Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& man
       slots_(std::move(buffer)),
       tracker_(env.scheduler, kFirstRecordOffset, durable_ceiling),
       segment_(std::move(first.file)),
+      is_reserved_(first.is_reserved),
       number_(first.number),
       seed_(first.seed),
       ceiling_(durable_ceiling),

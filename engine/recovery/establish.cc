@@ -112,16 +112,18 @@ Result<Established> establish(const io::Env& env, io::Directory& directory, Reco
   // first: otherwise, a power cut could restore an older CURRENT, which knows nothing of the files created from here
   // on.
   if (Status synced = directory.sync(sync_points::kRoot); !synced.ok()) return synced;
-  // If the device is too full for the ballast, the store opens all the same.
-  if (Status held = directory.set_ballast(kBallastName, kBallastBytes); !held.ok() && held.code() != Code::kNoSpace) {
-    return held;
-  }
+  // If the device is too full for the ballast, the store opens all the same. Its first segment is then for drops.
+  const Status held = directory.set_ballast(kBallastName, kBallastBytes);
+  if (!held.ok() && held.code() != Code::kNoSpace) return held;
+  bool is_ballast_whole = held.ok();
   Result<Prepared> prepared = prepare(env, directory, recovered);
   if (prepared.code() == Code::kNoSpace) {
     io::probe("an open gave the ballast up");
+    is_ballast_whole = false;
     prepared = Ballast(env.scheduler, directory).with_room([&] { return prepare(env, directory, recovered); });
   }
   if (!prepared.ok()) return prepared.status();
+  prepared->segment.is_reserved = !is_ballast_whole;
   Result<Established> established = begin_manifest(env, directory, recovered.root, *std::move(prepared));
   if (!established.ok()) return established;
 

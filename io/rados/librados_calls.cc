@@ -58,6 +58,7 @@ void find_operations(Finder& finder, LibradosCalls& calls) noexcept {
   finder.find(calls.write_op_cmpxattr, "rados_write_op_cmpxattr");
   finder.find(calls.write_op_setxattr, "rados_write_op_setxattr");
   finder.find(calls.write_op_write, "rados_write_op_write");
+  finder.find(calls.write_op_set_alloc_hint2, "rados_write_op_set_alloc_hint2");
   finder.find(calls.write_op_remove, "rados_write_op_remove");
   finder.find(calls.write_op_omap_set, "rados_write_op_omap_set");
   finder.find(calls.write_op_omap_rm_keys, "rados_write_op_omap_rm_keys");

@@ -50,6 +50,8 @@ struct LibradosCalls {
                             std::size_t size);
   void (*write_op_setxattr)(RadosWrite write, const char* name, const char* value, std::size_t size);
   void (*write_op_write)(RadosWrite write, const char* bytes, std::size_t size, std::uint64_t offset);
+  void (*write_op_set_alloc_hint2)(RadosWrite write, std::uint64_t object_size, std::uint64_t write_size,
+                                   std::uint32_t flags);
   void (*write_op_remove)(RadosWrite write);
   void (*write_op_omap_set)(RadosWrite write, const char* const* keys, const char* const* values,
                             const std::size_t* sizes, std::size_t count);

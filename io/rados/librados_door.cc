@@ -29,6 +29,9 @@ constexpr int kFullForce = 128;  // use the reserve of a full pool
 constexpr int kOrderSnapshots = 512;
 constexpr int kCreateExclusive = 1;
 constexpr std::uint8_t kCompareEqual = 1;
+/// The hint about an object of a table: sequential writes (1), random reads (8), appends alone (16), incompressible (512). A
+/// hint of sequential reads would let a disk use large checksum blocks, and a read of one block would cost more.
+constexpr std::uint32_t kHintOfCompressed = 1 | 8 | 16 | 512;
 
 constexpr std::uint32_t kBlocklistSeconds = 3600;
 constexpr std::uint64_t kEntriesAtOnce = 1000;
@@ -72,6 +75,9 @@ class BuiltWrite {
     }
     for (const auto& [name, value] : change.attributes) {
       calls_.write_op_setxattr(write_, name.c_str(), value.data(), value.size());
+    }
+    if (change.compressed_bytes_max > 0) {  // before the bytes, which the disk then places by it
+      calls_.write_op_set_alloc_hint2(write_, change.compressed_bytes_max, change.bytes.size(), kHintOfCompressed);
     }
     if (!change.bytes.empty()) {
       calls_.write_op_write(write_, chars(change.bytes), change.bytes.size(), change.offset);

@@ -59,6 +59,9 @@ struct ObjectChange {
   /// drops such a change and never answers. After that time, the answer is ETIMEDOUT, and the change may have been made.
   std::chrono::milliseconds patience{0};
   bool of_log = false;  // makes or writes a segment of the log; for figures alone
+  /// The size that the made object is expected to reach, if its bytes are compressed already and are written front to back.
+  /// Zero: nothing is known. It is a hint for the disks, and no answer depends on it.
+  std::uint64_t compressed_bytes_max = 0;
 };
 
 /// What an object shows in one look.

@@ -167,6 +167,7 @@ Status RadosWritableFile::send_waiting(std::string_view point) {
   making.epoch = entry_.epoch;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.bytes = waiting_.bytes().first(waiting_bytes_);
+  making.compressed_bytes_max = kStripeBytes;  // Tables are. The first object of a manifest is not worth a difference.
   Result<RadosRoot::Sent> sent = root_->send(std::move(making), {"write", guard_.path(), written_bytes_, point});
   if (!sent.ok()) return sent.status();
   next.sent = *std::move(sent);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/manifest/ballast.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine::full_disk_test {
@@ -87,6 +88,28 @@ TEST_P(DropOnAFullDisk, HasRoomAlthoughManyDropsHadNone) {
     take_room();
     ASSERT_NO_FATAL_FAILURE(drop(table, 100'000));
   }
+}
+
+// The first segment of such an open is all that a drop is sure to have.
+TEST_P(DropOnAFullDisk, HasRoomAfterAnOpenThatCouldNotHoldTheBallast) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  ASSERT_TRUE(put("first", 100).ok());
+  ASSERT_TRUE(engine_->close().ok());
+  engine_.reset();
+  machine_.files->set_capacity_bytes(machine_.files->used_bytes() + kBallastBytes / 4);
+  ASSERT_NO_FATAL_FAILURE(open());
+  ASSERT_NO_FATAL_FAILURE(fill_log());
+  for (std::uint32_t table = 1; table < 10; ++table) {
+    take_room();
+    ASSERT_NO_FATAL_FAILURE(drop(table, 1));
+  }
+  EXPECT_EQ(put("more", 1).code(), Code::kNoSpace);
+
+  machine_.files->faults().clear();
+  machine_.files->set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
+  EXPECT_TRUE(put("after", 1).ok());
+  EXPECT_EQ(engine_->statistics().health, Health::kHealthy);
+  EXPECT_TRUE(engine_->close().ok());
 }
 
 TEST_P(DropOnAFullDisk, IsFlushedAndFreesSpace) {

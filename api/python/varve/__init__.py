@@ -23,6 +23,7 @@ from .filters import literal
 from .indexes import Index, UnbuiltIndex, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity
 from .leases import Lease
+from .listening import Health
 from .options import Limits, Resources
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
 from .store import (AggregateRow, GroupTransaction, IndexCandidate, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table,
@@ -39,7 +40,7 @@ __all__ = [
     "AccessPolicy", "AggregateRow", "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState",
     "BlobTail", "BlobWriter", "Block", "BlockLists", "Busy", "Cancelled", "Closed", "Conflict", "Container",
     "ContainerState", "Corruption", "CorsRule", "DateTime", "ETag", "Entity", "Exists", "Fenced", "Forbidden",
-    "GroupTransaction", "Index", "IndexCandidate", "Int64", "InvalidArgument", "IoError", "LargeValue",
+    "GroupTransaction", "Health", "Index", "IndexCandidate", "Int64", "InvalidArgument", "IoError", "LargeValue",
     "LargeValueReader", "LargeValueWriter", "Lease", "Limits", "Loader", "Locked", "Logging", "Message", "Metrics",
     "NEVER", "NoSpace", "NotFound", "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed",
     "Queue", "QueueFigures", "ReadOnly", "Receipt", "Report", "RequestError", "Resources", "Scan", "SentMessage",

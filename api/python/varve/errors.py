@@ -202,11 +202,18 @@ _PLACES = ("", "CURRENT", "manifest", "log segment", "log buffer", "table", "val
 
 def exception_of(status: Any) -> VarveError:
     """Returns the exception of a failed call, and frees its status."""
+    made = shown_exception_of(status)
+    lib.varve_status_free(status)
+    return made
+
+
+def shown_exception_of(status: Any) -> VarveError:
+    """Returns the exception of a status that C keeps."""
     index = lib.varve_status_operation_index(status)
     place = lib.varve_status_place(status)
     taken = lib.varve_status_taken_value(status)
     kind = _BY_CODE.get(lib.varve_status_code(status), StoreError)
-    made = kind(
+    return kind(
         _text(lib.varve_status_text(status)),
         service_error=_text(lib.varve_status_service_error(status)),
         operation_index=None if index < 0 else index,
@@ -214,8 +221,6 @@ def exception_of(status: Any) -> VarveError:
         place=Place(_PLACES[place.kind], place.number, place.offset if place.has_offset else None) if place.kind else None,
         taken_value=_taken_value_of(taken) if taken.index.data else None,
         hint=_text(lib.varve_status_hint(status)))
-    lib.varve_status_free(status)
-    return made
 
 
 def _taken_value_of(taken: Any) -> TakenValue:

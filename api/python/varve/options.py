@@ -1,11 +1,12 @@
 """How a store is opened: its limits, and memory that several stores share."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from ._native import ffi, lib
 from .errors import InvalidArgument, check
 from .handles import _Handle, _sized
+from .listening import Listener, Log, OnHealth
 
 
 class Limits(NamedTuple):
@@ -41,16 +42,24 @@ class Resources(_Handle):
 
     The two sizes are 256 MiB each if they are zero. With ``block_cache=False``, there is no cache. Stores keep their
     resources, so the object may go before them.
+
+    `log` receives the log lines of these stores, and `health` their changes of health. Any thread calls them. They must
+    return soon, and must neither call a store nor wait for a thread that does. An exception that they raise is printed, and
+    the store goes on.
     """
 
-    __slots__ = ()
+    __slots__ = ("_listener",)
     _free = staticmethod(lib.varve_resources_free)
 
-    def __init__(self, *, write_buffer_bytes: int = 0, block_cache_bytes: int = 0, block_cache: bool = True) -> None:
+    def __init__(self, *, write_buffer_bytes: int = 0, block_cache_bytes: int = 0, block_cache: bool = True,
+                 log: Optional[Log] = None, health: Optional[OnHealth] = None) -> None:
         memory = _sized("varve_resource_options")
         memory.write_buffer_bytes = number_below("write_buffer_bytes", write_buffer_bytes, 2**64)
         memory.block_cache_bytes = number_below("block_cache_bytes", block_cache_bytes, 2**64)
         memory.without_block_cache = not block_cache
+        self._listener = Listener(log, health) if log is not None or health is not None else None
+        if self._listener is not None:
+            self._listener.listen(memory)
         made = ffi.new("varve_resources **")
         check(lib.varve_resources_create(memory, made))
         super().__init__(made[0])

@@ -21,6 +21,7 @@ from .blobs import (BlobReader, BlobState, BlobWriter, Container, _ACCESS, _chan
                     _state, _write_options as _blob_write_options)
 from .indexes import BuildProgress, Index, ShowWhere, UnbuiltIndex, WhereOptions, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
+from .listening import Log, OnHealth
 from .options import Limits, Resources, limits_struct, number_below
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, milliseconds_of,
                      optional_text, sent_of, update_hold)
@@ -966,13 +967,14 @@ class Store:
                  recreation_delay: Optional[Seconds] = None, short_pages: bool = False,
                  reader_idle_max: Optional[Seconds] = None, staged_blocks_age_max: Optional[Seconds] = None,
                  verified_reads: bool = False, read_patience: Optional[Seconds] = None,
-                 local_cache: Optional[tuple[Path, int]] = None, owner_wait: Optional[Seconds] = None) -> None:
+                 local_cache: Optional[tuple[Path, int]] = None, owner_wait: Optional[Seconds] = None,
+                 log: Optional[Log] = None, health: Optional[OnHealth] = None) -> None:
         """Opens the store in a directory, or at its address ``rados:POOL/NAME`` on Ceph.
 
         `create` makes it if it does not exist. `durability` (``"sync"`` or ``"buffered"``) is that of writes which choose
         none; it is stored when the store is created, and so are the `limits`. The two sizes are 256 MiB each if they are
         zero. With ``block_cache=False``, there is no cache. `resources` are memory that this store shares with others, in
-        place of these three.
+        place of these three. `log` and `health` receive log lines and changes of health, as Resources explains.
 
         The name of a dropped table or queue is blocked for the `recreation_delay`. With `short_pages`, pages end after a few
         entities, to test clients. A reader of a blob or a large value that is not read for `reader_idle_max` (an hour if
@@ -996,13 +998,14 @@ class Store:
         options.short_pages = short_pages
         if limits is not None:
             options.limits = limits_struct(limits, keep)
-        if write_buffer_bytes or block_cache_bytes or not block_cache:
+        if write_buffer_bytes or block_cache_bytes or not block_cache or log is not None or health is not None:
             if resources is not None:
-                raise InvalidArgument("the sizes of memory are those of `resources`; give one of the two")
+                raise InvalidArgument("the sizes of memory, log and health are those of `resources`; give one of the two")
             resources = Resources(write_buffer_bytes=write_buffer_bytes, block_cache_bytes=block_cache_bytes,
-                                  block_cache=block_cache)
+                                  block_cache=block_cache, log=log, health=health)
         if resources is not None:
             options.resources = _open(resources)
+            self._listener = resources._listener  # The store calls it until its end.
         raw = os.fsencode(path)
         place = (ffi.from_buffer(raw), len(raw))
         store = ffi.new("varve_store **")

@@ -92,6 +92,11 @@ LibradosCalls made_up_calls() {
   calls.write_op_write = [](RadosWrite, const char*, std::size_t size, std::uint64_t offset) {
     add_step("write " + std::to_string(size) + " at " + std::to_string(offset));
   };
+  calls.write_op_set_alloc_hint2 = [](RadosWrite, std::uint64_t object_size, std::uint64_t write_size,
+                                      std::uint32_t flags) {
+    add_step("hint " + std::to_string(object_size) + " by " + std::to_string(write_size) + " flags " +
+             std::to_string(flags));
+  };
   calls.write_op_remove = [](RadosWrite) { add_step("remove"); };
   calls.write_op_omap_set = [](RadosWrite, const char* const* keys, const char* const*, const std::size_t*,
                                std::size_t count) {
@@ -221,6 +226,16 @@ TEST_F(LibradosWrite, S1AChangeThatIsSentWithoutAWaitIsBuiltAsAnyOther) {
     }
   }
   EXPECT_EQ(library_.released, 4) << "with the handle of the change";
+}
+
+TEST_F(LibradosWrite, CompressedBytesAreNamedToTheDisksBeforeTheyAreWritten) {
+  ObjectChange change = full_change(Presence::kMustBeAbsent);
+  change.compressed_bytes_max = 4096;
+  const std::unique_ptr<SentChange> sent = door_->send(change);
+  EXPECT_EQ(sent->await(), 0);
+  EXPECT_EQ(library_.steps,
+            "create exclusively, expect epoch=7, expect id=x, set value=new, hint 4096 by 3 flags 537, write 3 at 12, "
+            "enter n/a, erase n/b");
 }
 
 TEST_F(LibradosWrite, AChangeThatTheLibraryDoesNotTakeHasItsAnswerAndNoneToWaitFor) {

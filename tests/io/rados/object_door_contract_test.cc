@@ -132,6 +132,19 @@ TEST_P(ObjectDoorContract, EpochsAreWhollyKept) {
   EXPECT_EQ(door_->change(removing("a", kLarge + 2)), 0);
 }
 
+TEST_P(ObjectDoorContract, AHintOfCompressedBytesChangesNoAnswer) {
+  ObjectChange change = making("a", 5);
+  const std::string text = "bytes";
+  change.bytes = bytes_view(text);
+  change.compressed_bytes_max = 4096;
+  EXPECT_EQ(door_->change(change), 0);
+  EXPECT_EQ(door_->change(change), EEXIST);
+  change.object = name("b");
+  EXPECT_EQ(door_->send(change)->await(), 0);
+  expect_object("a", "bytes|value=made");
+  expect_object("b", "bytes|value=made");
+}
+
 TEST_P(ObjectDoorContract, ASentChangeIsMadeAsOneThatWaits) {
   std::string text = "first";
   ObjectChange change = making("a", 5);

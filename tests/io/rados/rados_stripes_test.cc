@@ -13,6 +13,7 @@
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/object_cluster.h"
 #include "tests/io/io_test_support.h"
+#include "tests/support/passing_door.h"
 #include "tests/support/rados_machine.h"
 
 namespace varve::io::rados_stripes_test {
@@ -34,10 +35,33 @@ RadosOptions without_wait() {
   return options;
 }
 
+/// Counts the objects that were made with a hint of compressed bytes.
+class HintedDoor final : public test::PassingDoor {
+ public:
+  using PassingDoor::PassingDoor;
+
+  ObjectAnswer change(const ObjectChange& change) override {
+    note(change);
+    return PassingDoor::change(change);
+  }
+  std::unique_ptr<SentChange> send(const ObjectChange& change) override {
+    note(change);
+    return PassingDoor::send(change);
+  }
+  int hinted() const noexcept { return hinted_; }
+
+ private:
+  void note(const ObjectChange& change) noexcept {
+    if (change.compressed_bytes_max > 0) ++hinted_;
+  }
+
+  int hinted_ = 0;
+};
+
 /// One owner of the store, with its own connection.
 struct Owner {
-  explicit Owner(ObjectCluster& cluster, Scheduler& scheduler, ManualClock& clock, RandomSource& random)
-      : door(cluster.make_door()), files("pool", *door, clock, random, scheduler, without_wait()) {
+  explicit Owner(std::unique_ptr<ObjectDoor> its_door, Scheduler& scheduler, ManualClock& clock, RandomSource& random)
+      : door(std::move(its_door)), files("pool", *door, clock, random, scheduler, without_wait()) {
     EXPECT_TRUE(is_ok(files.create_directory(test::kRadosPath, kPoint)));
     directory = take(files.open_directory(test::kRadosPath));
     lock = take(directory->lock("LOCK", LockMode::kExclusive, std::chrono::milliseconds(0)));
@@ -51,7 +75,10 @@ struct Owner {
 
 class RadosStripes : public testing::Test {
  protected:
-  std::unique_ptr<Owner> owner() { return std::make_unique<Owner>(cluster_, scheduler_, clock_, random_); }
+  std::unique_ptr<Owner> owner() { return owner(cluster_.make_door()); }
+  std::unique_ptr<Owner> owner(std::unique_ptr<ObjectDoor> door) {
+    return std::make_unique<Owner>(std::move(door), scheduler_, clock_, random_);
+  }
 
   /// Appends objects whose bytes are their numbers. Returns the first failure.
   Status append(WritableFile& file, std::size_t count) {
@@ -108,6 +135,22 @@ TEST_F(RadosStripes, FourAreOnTheirWayAndASyncWaitsForAll) {
     ASSERT_TRUE(is_ok(read->read_exactly((stripe + 1) * kStripeBytes - 1, std::span(bytes).last(1))));
     EXPECT_EQ(bytes, Bytes(2, static_cast<std::byte>(stripe + 1)));
   }
+}
+
+TEST_F(RadosStripes, NameTheirBytesAsCompressedAndTheLogDoesNot) {
+  auto door = std::make_unique<HintedDoor>(cluster_.make_door());
+  const HintedDoor& counted = *door;
+  const std::unique_ptr<Owner> one = owner(std::move(door));
+  EXPECT_EQ(counted.hinted(), 0);
+  const std::unique_ptr<WritableFile> file = take(one->directory->create(kName));
+  ASSERT_TRUE(is_ok(append(*file, 1)));
+  ASSERT_TRUE(is_ok(file->append(bytes_of("end"))));
+  ASSERT_TRUE(is_ok(file->sync(kPoint)));
+  EXPECT_EQ(counted.hinted(), 2);
+  ASSERT_TRUE(is_ok(file->append(bytes_of("more"))));
+  ASSERT_TRUE(is_ok(file->sync(kPoint)));
+  const std::unique_ptr<LogSegment> segment = take(one->directory->create_log_segment("2.wal", 2 * kSectorBytes));
+  EXPECT_EQ(counted.hinted(), 2) << "one hint an object, and none of the log";
 }
 
 TEST_F(RadosStripes, TheFilesOfAProcessHaveABoundTogether) {
