@@ -101,7 +101,7 @@ Status Wal::place(std::size_t record_bytes, bool write_now) {
     return Status();
   }
 
-  Result<io::AlignedBuffer> memory = take_memory(io::round_up_to_sector(record_bytes));
+  Result<LogMemory> memory = take_memory(io::round_up_to_sector(record_bytes));
   if (!memory.ok()) return memory.status();
   close_slot();
   private_ = *std::move(memory);
@@ -131,7 +131,7 @@ char* Wal::frame(format::RecordType type, CommitVersion first, CommitVersion las
     ceiling_ = std::max(ceiling_, last + kCeilingTicks);
   }
   const format::RecordHeader framed = header(type, first, last);
-  record_ = private_bytes_ > 0 ? as_chars(private_.bytes()) : as_chars(slot_->bytes) + slot_used_;
+  record_ = private_bytes_ > 0 ? private_.begin() : as_chars(slot_->bytes) + slot_used_;
   record_offset_ = private_bytes_ > 0 ? next_offset_ : slot_offset_ + slot_used_;
   previous_offset_ = record_offset_;
   return format::begin_record(record_, framed, payload_bytes, record_place());
@@ -146,13 +146,13 @@ void Wal::seal_record() noexcept {
     return;
   }
   assert(bytes <= private_bytes_);
-  private_bytes_ = io::round_up_to_sector(bytes);
-  std::memset(record_ + bytes, 0, private_bytes_ - bytes);
+  const std::span<const std::byte> sectors = private_.end_at(bytes);
+  private_bytes_ = sectors.size();
   if (private_bytes_ >= kLargeWriteBytes) large_write_bytes_ += private_bytes_;
   LogWrite write;
   write.segment = segment_;
   write.offset = next_offset_;
-  write.bytes = private_.bytes().first(private_bytes_);
+  write.bytes = sectors;
   next_offset_ += private_bytes_;
   write.end = base_ + next_offset_;
   write.ceiling = ceiling_;
@@ -276,7 +276,7 @@ Status Wal::flush_open_slot() {
 
 Status Wal::roll(std::size_t record_bytes, bool may_use_ballast) {
   const std::uint64_t bytes_min = kFirstRecordOffset + io::round_up_to_sector(record_bytes) + io::kSectorBytes;
-  Result<io::AlignedBuffer> memory = take_memory(io::kSectorBytes);
+  Result<LogMemory> memory = take_memory(io::kSectorBytes);
   if (!memory.ok()) return memory.status();
   supply_.expect_large_writes(large_write_bytes_ >= next_offset_ / 2);
   Result<SegmentFile> next = supply_.take(bytes_min, may_use_ballast);
@@ -287,21 +287,20 @@ Status Wal::roll(std::size_t record_bytes, bool may_use_ballast) {
   return Status();
 }
 
-Status Wal::seal_segment(io::AlignedBuffer memory) {
+Status Wal::seal_segment(LogMemory memory) {
   wait_for_writes();  // A3
   if (tracker_.failed_above()) return Status(Code::kPoisoned, "a write to the log failed");
 
-  record_ = as_chars(memory.bytes());
+  record_ = memory.begin();
   record_offset_ = next_offset_;
   const format::RecordHeader footer = header(format::RecordType::kFooter, 0, last_version_);
   format::begin_record(record_, footer, 0, record_place());
   const char* end = format::seal_record(record_, record_place());
-  std::memset(record_ + (end - record_), 0, io::kSectorBytes - static_cast<std::size_t>(end - record_));
 
   LogWrite write;
   write.segment = segment_;
   write.offset = next_offset_;
-  write.bytes = memory.bytes().first(io::kSectorBytes);
+  write.bytes = memory.end_at(static_cast<std::size_t>(end - record_));
   next_offset_ += io::kSectorBytes;
   write.end = base_ + next_offset_;
   write.ceiling = ceiling_;
@@ -341,26 +340,28 @@ Status Wal::close() {
     supply_.unused(number_);
     return Status();
   }
-  Result<io::AlignedBuffer> memory = take_memory(io::kSectorBytes);
+  Result<LogMemory> memory = take_memory(io::kSectorBytes);
   if (!memory.ok()) return memory.status();
   return seal_segment(*std::move(memory));
 }
 
-Result<io::AlignedBuffer> Wal::take_memory(std::size_t bytes) {
+Result<LogMemory> Wal::take_memory(std::size_t bytes) {
   {
     const io::MutexGuard guard(memory_mutex_);
-    for (io::AlignedBuffer& kept : memory_) {
+    for (LogMemory& kept : memory_) {
       if (kept.size_bytes() < bytes) continue;
       std::swap(kept, memory_.back());
-      io::AlignedBuffer taken = std::move(memory_.back());
+      LogMemory taken = std::move(memory_.back());
       memory_.pop_back();
       return taken;
     }
   }
-  return io::AlignedBuffer::allocate(std::max(bytes, kMemoryBytesMin));
+  Result<io::AlignedBuffer> zeros = io::AlignedBuffer::allocate(std::max(bytes, kMemoryBytesMin));
+  if (!zeros.ok()) return zeros.status();
+  return LogMemory(*std::move(zeros));
 }
 
-void Wal::give_memory_back(io::AlignedBuffer memory) noexcept {
+void Wal::give_memory_back(LogMemory memory) noexcept {
   if (memory.size_bytes() > kMemoryBytesKeptMax) return;
   const io::MutexGuard guard(memory_mutex_);
   if (memory_.size() < kMemoryKeptMax) memory_.push_back(std::move(memory));  // Capacity was reserved.

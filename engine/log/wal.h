@@ -28,11 +28,11 @@
 #include <vector>
 
 #include "engine/base/entry.h"
+#include "engine/log/log_memory.h"
 #include "engine/log/log_slots.h"
 #include "engine/log/segment_supply.h"
 #include "engine/log/write_tracker.h"
 #include "format/log/log_record.h"
-#include "io/aligned_buffer.h"
 #include "varve/result.h"
 
 namespace varve::engine {
@@ -45,7 +45,7 @@ struct LogWrite {
   LogPosition end = 0;
   CommitVersion ceiling = 0;
   std::optional<std::size_t> slot;  // given back after the write
-  io::AlignedBuffer memory;         // of a separate write
+  LogMemory memory;                 // of a separate write
 };
 
 /// The device writes that a turn owes, in order of position: at most a closed slot and a separate record.
@@ -147,15 +147,15 @@ class Wal {
   Status place(std::size_t record_bytes, bool write_now);
   Status roll(std::size_t record_bytes, bool may_use_ballast);
   Status flush_open_slot();
-  Status seal_segment(io::AlignedBuffer memory);
+  Status seal_segment(LogMemory memory);
   void begin_segment(SegmentFile next) noexcept;
   Status write_alone(LogWrite write, io::SyncPoint point) noexcept;
   void close_slot() noexcept;
   void defer(LogWrites& writes) noexcept;
   std::optional<LogWrite> take_deferred() noexcept;
   void wait_for_writes() noexcept;
-  Result<io::AlignedBuffer> take_memory(std::size_t bytes);
-  void give_memory_back(io::AlignedBuffer memory) noexcept;
+  Result<LogMemory> take_memory(std::size_t bytes);
+  void give_memory_back(LogMemory memory) noexcept;
   format::RecordHeader header(format::RecordType type, CommitVersion first, CommitVersion last) const noexcept;
 
   Manifest& manifest_;
@@ -187,7 +187,7 @@ class Wal {
 
   // This turn.
   LogWrites owed_;
-  io::AlignedBuffer private_;      // memory for framing a separate record
+  LogMemory private_;              // memory for framing a separate record
   std::size_t private_bytes_ = 0;  // its filled length; zero if the record goes to the slot
   char* record_ = nullptr;
   std::uint64_t record_offset_ = 0;
@@ -198,7 +198,7 @@ class Wal {
   std::atomic<std::size_t> deferred_count_{0};  // changed under the mutex
 
   io::Mutex memory_mutex_;
-  std::vector<io::AlignedBuffer> memory_ VARVE_GUARDED_BY(memory_mutex_);
+  std::vector<LogMemory> memory_ VARVE_GUARDED_BY(memory_mutex_);
 };
 
 }  // namespace varve::engine

@@ -133,7 +133,7 @@ std::string LoneOperation::into_batch() {
 }
 
 void BatchBuilder::add(const LoneOperation& operation) {
-  assert(operation.is_whole() && is_framed(operation.sort_key()));
+  assert(operation.is_whole());  // Its key is framed, since make() encoded it.
   if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
   make_room(bytes_, operation.bytes().size());
   bytes_.append(operation.bytes());

@@ -194,9 +194,12 @@ void EntityBuilder::add_raw(std::string_view name, PropertyType type, std::strin
   assert(property_count() < kPropertyCountMax);
   // The offset of a name counts from heap_start_ until finish() knows the number of slots before the names.
   assert(heap_.size() - heap_start_ + name.size() + value.size() <= kEntityBytesMax);
-  append_u16(slots_, hash_of_name(name));
-  append_u16(slots_, static_cast<std::uint16_t>(name.size() << kTypeBits | static_cast<unsigned>(type)));
-  append_u32(slots_, static_cast<std::uint32_t>(heap_.size() - heap_start_));
+  std::array<char, kSlotBytes> slot;
+  store_u16(slot.data() + kNameHashAt, hash_of_name(name));
+  store_u16(slot.data() + kTypeAndNameBytesAt,
+            static_cast<std::uint16_t>(name.size() << kTypeBits | static_cast<unsigned>(type)));
+  store_u32(slot.data() + kNameOffsetAt, static_cast<std::uint32_t>(heap_.size() - heap_start_));
+  slots_.append(slot.data(), slot.size());
   heap_.append(name).append(value);
 }
 

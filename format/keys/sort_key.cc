@@ -48,6 +48,11 @@ bool is_lifted(Byte lead) noexcept {
   return lead == 0xEE || lead == 0xEF;
 }
 
+/// Returns a word in which a byte's high bit is set if it is set in one of four words.
+std::uint64_t four_words(const char* at) noexcept {
+  return load_u64(at) | load_u64(at + kWordBytes) | load_u64(at + 2 * kWordBytes) | load_u64(at + 3 * kWordBytes);
+}
+
 /// Returns the index of the first byte at or after `index` that is not ASCII. With `PlainOnly`, bytes 00 and 01 end the
 /// search too.
 template <bool PlainOnly>
@@ -56,6 +61,9 @@ std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
     const std::uint64_t word = load_u64(text.data() + from);
     return PlainOnly ? is_plain(word) : is_ascii(word);
   };
+  while (!PlainOnly && text.size() - index >= 4 * kWordBytes && is_ascii(four_words(text.data() + index))) {
+    index += 4 * kWordBytes;
+  }
   while (text.size() - index >= kWordBytes && passes(index)) index += kWordBytes;
   // Reads the last few bytes as one word that overlaps bytes already checked.
   if (index < text.size() && text.size() - index < kWordBytes && text.size() >= kWordBytes &&

@@ -57,9 +57,9 @@ TEST(Utf8, KnownMistakesAreRefused) {
            "f0 90 8c 28",
        }) {
     const std::string bad = from_hex(hex);
-    // Every place in a word, at the end and before further text.
-    for (std::size_t before = 0; before < 20; ++before) {
-      for (const std::size_t behind : {0U, 1U, 8U, 9U}) {
+    // Every place in a word and in a row of four words, at the end and before further text.
+    for (std::size_t before = 0; before < 72; ++before) {
+      for (const std::size_t behind : {0U, 1U, 8U, 9U, 40U}) {
         const std::string text = std::string(before, 'a') + bad + std::string(behind, 'z');
         EXPECT_FALSE(is_valid_utf8(text)) << to_hex(text);
         std::string out;
