@@ -138,6 +138,34 @@ bool cached_get(const Setting& setting, const Counted& counted) {
   });
 }
 
+/// Each entity of the table has an end, a thousand years away.
+bool cached_get_of_ending(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  constexpr std::string_view kTable = "Ending";
+  const Result<DateTime> end = DateTime::parse("2999-01-01T00:00:00Z");
+  Result<Table> table = machine.store().create_table(kAccount, kTable, {.expiry = TableExpiry::at("KeepUntil")});
+  if (!end.ok() || !table.ok()) return false;
+  WriteOptions buffered;
+  buffered.durability = Durability::kBuffered;
+  bool is_well = true;
+  for (std::uint64_t n = 0; n < kEntities; ++n) {
+    Entity entity = Machine::entity(n);
+    entity.set("KeepUntil", *end);
+    is_well = table->insert(entity, buffered).ok() && is_well;
+  }
+  machine.compact();
+  const auto all = [&] {
+    for (std::uint64_t i = 0; i < setting.operations; ++i) {
+      const Keys keys = keys_of(shuffled(i, kEntities));
+      const auto entity = table->get(keys.partition, keys.row);
+      is_well = entity.ok() && entity->has_value() && is_well;
+    }
+  };
+  all();
+  counted(all);
+  return is_well && machine.is_ready();
+}
+
 /// Each batch has keys of many partitions.
 bool cached_get_many(const Setting& setting, const Counted& counted) {
   constexpr std::uint64_t kBatchKeys = 64;
@@ -264,6 +292,7 @@ const std::vector<HotPath>& hot_paths() {
         {"put, buffered", "an entity", 5'000, put_buffered},
         {"transaction of 100 replaces by ETag", "a transaction", 50, transaction_by_etags},
         {"get, cached", "an entity", 5'000, cached_get},
+        {"get, cached, of a table whose entities end", "an entity", 5'000, cached_get_of_ending},
         {"get_many of 64, cached", "an entity", 6'400, cached_get_many},
         {"get of an absent key", "a get", 5'000, absent_get},
         {"scan of a partition of 100", "a scan", 100, scan_of_partition},

@@ -8,12 +8,19 @@
 namespace varve::engine {
 
 VersionClock::VersionClock(io::Clock& clock, CommitVersion floor) noexcept
-    : clock_(clock), wall_at_open_(clock.wall()), monotonic_at_open_(clock.monotonic()), last_(floor) {}
+    : clock_(clock),
+      wall_at_open_(clock.wall()),
+      monotonic_at_open_(clock.monotonic()),
+      last_(floor),
+      followed_to_(wall_at_open_ + kJumpTicksMax) {}
 
 io::Ticks VersionClock::now() noexcept {
   const io::Ticks wall = clock_.wall();
+  if (wall <= followed_to_.load(std::memory_order_relaxed)) [[likely]]
+    return wall;
   const auto elapsed_ns = static_cast<std::uint64_t>((clock_.monotonic() - monotonic_at_open_).count());
   const io::Ticks expected = wall_at_open_ + elapsed_ns / 100;
+  followed_to_.store(expected + kJumpTicksMax, std::memory_order_relaxed);
   if (wall <= expected + kJumpTicksMax) return wall;
   jump_ignored_.store(true, std::memory_order_relaxed);
   return expected;

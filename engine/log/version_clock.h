@@ -43,6 +43,9 @@ class VersionClock {
   io::Ticks wall_at_open_;
   std::chrono::nanoseconds monotonic_at_open_;
   std::atomic<CommitVersion> last_;
+  /// The limit of a followed wall clock, by the last time that was asked of the monotonic clock. That clock never goes
+  /// back, so a time up to here needs no question to it. It is asked once in about kJumpTicksMax.
+  std::atomic<io::Ticks> followed_to_;
   std::atomic<bool> jump_ignored_{false};
 };
 
