@@ -116,8 +116,9 @@ bool Engine::is_pacing() const noexcept {
 }
 
 Result<PartitionGuard> Engine::lock_partitions(std::span<const std::uint64_t> hashes,
-                                               std::optional<std::chrono::milliseconds> wait_max) {
-  return state_->locks.lock(hashes, wait_max);
+                                               std::optional<std::chrono::milliseconds> wait_max,
+                                               std::optional<std::uint64_t> row) {
+  return state_->locks.lock(hashes, wait_max, row);
 }
 
 Result<CommitVersion> Engine::commit(CommitRequest request) {

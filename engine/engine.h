@@ -197,9 +197,11 @@ class Engine {
   void pace(std::uint64_t commit_bytes) noexcept;
   /// Returns whether pace() may wait now.
   bool is_pacing() const noexcept;
-  /// Takes the locks of the partitions with these hashes (format::partition_hash). Errors: kBusy, kOutOfMemory.
+  /// Takes the locks of the partitions with these hashes (format::partition_hash), or of one row (format::row_hash) of one
+  /// partition. Errors: kBusy, kOutOfMemory.
   Result<PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
-                                         std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
+                                         std::optional<std::chrono::milliseconds> wait_max = std::nullopt,
+                                         std::optional<std::uint64_t> row = std::nullopt);
 
   /// Commits. After success the commit is published, so visible to every view made later, and durable as asked. If the
   /// write buffer has no room, the call waits for room that can still come. Errors:

@@ -192,7 +192,9 @@ class LockWait {
   LockWait(const LockWait&) = delete;
   LockWait& operator=(const LockWait&) = delete;
 
-  Status ask(std::span<const std::uint64_t> hashes) { return request_.ask(hashes); }
+  Status ask(std::span<const std::uint64_t> hashes, std::optional<std::uint64_t> row) {
+    return request_.ask(hashes, row);
+  }
   Result<bool> advance() noexcept { return request_.advance(); }
   engine::PartitionGuard take() noexcept { return request_.take(); }
 

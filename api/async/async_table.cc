@@ -224,7 +224,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   static Task<Result<engine::PartitionGuard>> wait_for_locks(AsyncCall& call, const Change& change) {
     if (!call.async().is_on_its_thread()) co_await call.back();
     LockWait wait(call, change.wait_max);
-    if (Status asked = wait.ask(change.locks_needed()); !asked.ok()) co_return asked;
+    if (Status asked = wait.ask(change.locks_needed(), change.row_needed()); !asked.ok()) co_return asked;
     for (;;) {
       const Result<bool> is_held = wait.advance();
       if (!is_held.ok()) co_return is_held.status();
@@ -236,7 +236,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   /// Takes the locks if that needs no wait. Otherwise the guard is empty.
   static Result<engine::PartitionGuard> try_locks(AsyncCall& call, const Change& change) {
     const std::span<const std::uint64_t> hashes = change.locks_needed();
-    return hashes.size() == 1 ? call.async().try_lock(hashes.front()) : engine::PartitionGuard();
+    return hashes.size() == 1 ? call.async().try_lock(hashes.front(), change.row_needed()) : engine::PartitionGuard();
   }
 
   /// Steps 3 to 5 of a commit.

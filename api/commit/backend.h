@@ -35,7 +35,8 @@ class Backend {
   virtual void pace(std::uint64_t commit_bytes) noexcept = 0;
   virtual bool is_pacing() const noexcept = 0;
   virtual Result<engine::PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
-                                                         std::optional<std::chrono::milliseconds> wait_max) = 0;
+                                                         std::optional<std::chrono::milliseconds> wait_max,
+                                                         std::optional<std::uint64_t> row) = 0;
   virtual engine::ReadView view() const noexcept = 0;
   virtual engine::ReadView view_at(const engine::HeldVersion& snapshot) const noexcept = 0;
   virtual engine::HeldVersion snapshot() = 0;
@@ -65,8 +66,9 @@ class EngineBackend final : public Backend {
   void pace(std::uint64_t commit_bytes) noexcept override { engine_.pace(commit_bytes); }
   bool is_pacing() const noexcept override { return engine_.is_pacing(); }
   Result<engine::PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
-                                                 std::optional<std::chrono::milliseconds> wait_max) override {
-    return engine_.lock_partitions(hashes, wait_max);
+                                                 std::optional<std::chrono::milliseconds> wait_max,
+                                                 std::optional<std::uint64_t> row) override {
+    return engine_.lock_partitions(hashes, wait_max, row);
   }
   engine::ReadView view() const noexcept override { return engine_.view(); }
   engine::ReadView view_at(const engine::HeldVersion& snapshot) const noexcept override {

@@ -32,7 +32,8 @@ Status reported(Backend& backend, const Refusal& refusal) {
 
 Result<engine::CommitVersion> commit(Backend& backend, Change& change) {
   if (change.paced_bytes != 0) backend.pace(change.paced_bytes);
-  Result<engine::PartitionGuard> locks = backend.lock_partitions(change.locks_needed(), change.wait_max);
+  Result<engine::PartitionGuard> locks =
+      backend.lock_partitions(change.locks_needed(), change.wait_max, change.row_needed());
   if (!locks.ok()) return locks.status();
   if (const Refusal refusal = judge_in_view(backend, change); refusal.is_refused()) {
     locks->release();

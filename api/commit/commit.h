@@ -3,7 +3,7 @@
 // published.
 //
 // 1. pace    Wait while commits are faster than flushes.
-// 2. lock    Take the locks of the partitions that the change writes or rests on.
+// 2. lock    Take the locks of the partitions that the change writes or rests on, or of one row.
 // 3. view    Make a view under the locks, and read in it the newest states of the change's keys.
 // 4. judge   Let the change refuse, or settle what it writes. A change of entities then calls its extension for each
 //            operation (entity_change.h), so that other operations join the same batch.
@@ -57,6 +57,9 @@ class Change {
 
   /// The hashes of the partitions to lock, in any order.
   virtual std::span<const std::uint64_t> locks_needed() const noexcept = 0;
+  /// The hash of the only row on which the change depends, if it writes no other row of a partition that it locks. Changes of
+  /// other rows of the partition then go on beside it. None if the change needs its partitions whole.
+  virtual std::optional<std::uint64_t> row_needed() const noexcept { return std::nullopt; }
   virtual StatesWanted states_wanted() = 0;
   /// Runs under the locks. `states` has the newest states of the wanted keys, in their order. They, and `view`, are
   /// valid only during the call.

@@ -141,6 +141,11 @@ bool EntityChange::reads_state(const PreparedWrite& write) const noexcept {
          (extension_ != nullptr && extension_->needs_state_of(write));
 }
 
+std::optional<std::uint64_t> EntityChange::row_needed() const noexcept {
+  if (writes_.size() != 1 || extension_ != nullptr || locks_needed().data() != &partition_hash_) return std::nullopt;
+  return format::row_hash(writes_.front().sort_key());
+}
+
 StatesWanted EntityChange::states_wanted() {
   const bool needs_values =
       any_merge_ || any_condition_ || any_index_ || (extension_ != nullptr && extension_->needs_values());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,8 @@ class EntityChange : public Change {
                Extension* extension = nullptr);
 
   std::span<const std::uint64_t> locks_needed() const noexcept override { return {&partition_hash_, 1}; }
+  /// A row is enough for one write that nothing extends, unless a derived class locks more than the write's partition.
+  std::optional<std::uint64_t> row_needed() const noexcept override;
   StatesWanted states_wanted() override;
   /// Replaces each merge with the properties to store.
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override;

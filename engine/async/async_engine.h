@@ -46,10 +46,10 @@ class AsyncEngine {
   }
 
   // The parts of an operation.
-  /// Takes the lock of a partition if it is free. Otherwise the guard is empty. On any thread, without a wait.
-  /// Errors: kOutOfMemory.
-  Result<PartitionGuard> try_lock(std::uint64_t partition_hash) noexcept {
-    return engine_.state_->locks.try_lock(partition_hash);
+  /// Takes the lock of a partition, or of one row of it, if it is free. Otherwise the guard is empty. On any thread,
+  /// without a wait. Errors: kOutOfMemory.
+  Result<PartitionGuard> try_lock(std::uint64_t partition_hash, std::optional<std::uint64_t> row) noexcept {
+    return engine_.state_->locks.try_lock(partition_hash, row);
   }
   /// Returns a request whose turns are reported by steps on the executor's thread.
   LockRequest lock_request(Step& turn) noexcept { return {engine_.state_->locks, *executor_, turn}; }

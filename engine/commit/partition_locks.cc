@@ -1,4 +1,4 @@
-// Owns: the holder of each hash, and the lines of waiting requests.
+// Owns: the requests for locks and their waits (partition_locks.h).
 // Must never: wake a waiter whose stack may be gone.
 
 #include "engine/commit/partition_locks.h"
@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "engine/commit/lock_shard.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -50,97 +51,11 @@ class PartitionLocks::Deadline {
   std::chrono::nanoseconds at_{0};
 };
 
-/// The held hashes, in a table with free places. A hash is at its home, or after it without a free place between. Most
-/// commits hold few locks, and the commit of a list of 50,000 blocks holds one for each.
-struct alignas(64) PartitionLocks::Shard {
-  struct Held {
-    std::uint64_t hash = 0;
-    Waiter* first = nullptr;  // the waiter that has waited longest
-    Waiter* last = nullptr;
-    bool is_held = false;
-
-    void push(Waiter& waiter) noexcept {
-      waiter.previous = last;
-      waiter.next = nullptr;
-      (last == nullptr ? first : last->next) = &waiter;
-      last = &waiter;
-    }
-    void remove(Waiter& waiter) noexcept {
-      (waiter.previous == nullptr ? first : waiter.previous->next) = waiter.next;
-      (waiter.next == nullptr ? last : waiter.next->previous) = waiter.previous;
-    }
-  };
-  static constexpr std::size_t kPlaces = 32;  // always a power of two, and half of them are free
-
-  explicit Shard(io::Scheduler& scheduler) : mutex(scheduler), places(kPlaces) {}
-
-  Held* find(std::uint64_t hash) noexcept VARVE_REQUIRES(mutex) {
-    std::size_t at = home_of(hash);
-    for (; places[at].is_held; at = after(at)) {
-      if (places[at].hash == hash) return &places[at];
-    }
-    return nullptr;
-  }
-
-  /// Adds the hash, which is not held (L1). Errors: kOutOfMemory.
-  Status add(std::uint64_t hash) noexcept VARVE_REQUIRES(mutex) {
-    if (2 * (count + 1) > places.size() && !resize(2 * places.size())) return Status::out_of_memory();
-    put({hash, nullptr, nullptr, true});
-    ++count;
-    return Status();
-  }
-
-  /// Moves later hashes into the place that becomes free, if it is not before their homes.
-  void erase(Held* one) noexcept VARVE_REQUIRES(mutex) {
-    auto free = static_cast<std::size_t>(one - places.data());
-    for (std::size_t at = after(free); places[at].is_held; at = after(at)) {
-      const std::size_t from_home = distance(home_of(places[at].hash), at);
-      if (from_home < distance(free, at)) continue;
-      places[free] = places[at];
-      free = at;
-    }
-    places[free] = Held();
-    --count;
-    if (count == 0 && places.size() > kPlaces) (void)resize(kPlaces);
-  }
-
-  io::Mutex mutex;
-  std::size_t count VARVE_GUARDED_BY(mutex) = 0;
-  std::vector<Held> places VARVE_GUARDED_BY(mutex);
-
- private:
-  // The low bits of a hash choose its shard.
-  std::size_t home_of(std::uint64_t hash) const noexcept VARVE_REQUIRES(mutex) {
-    return static_cast<std::size_t>(hash / kShardCount) & (places.size() - 1);
-  }
-  std::size_t after(std::size_t at) const noexcept VARVE_REQUIRES(mutex) { return (at + 1) & (places.size() - 1); }
-  std::size_t distance(std::size_t from, std::size_t to) const noexcept VARVE_REQUIRES(mutex) {
-    return (to - from) & (places.size() - 1);
-  }
-  /// There is a free place.
-  void put(const Held& one) noexcept VARVE_REQUIRES(mutex) {
-    std::size_t at = home_of(one.hash);
-    while (places[at].is_held) at = after(at);
-    places[at] = one;
-  }
-  /// Returns false, and changes nothing, if memory runs out.
-  bool resize(std::size_t size) noexcept VARVE_REQUIRES(mutex) {
-    std::vector<Held> before;
-    try {
-      before.resize(size);
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    before.swap(places);
-    for (const Held& one : before) {
-      if (one.is_held) put(one);
-    }
-    return true;
-  }
-};
-
 PartitionGuard::PartitionGuard(PartitionGuard&& other) noexcept
-    : locks_(std::exchange(other.locks_, nullptr)), single_(other.single_), several_(std::move(other.several_)) {
+    : locks_(std::exchange(other.locks_, nullptr)),
+      single_(other.single_),
+      row_(other.row_),
+      several_(std::move(other.several_)) {
   other.several_.clear();
 }
 
@@ -149,6 +64,7 @@ PartitionGuard& PartitionGuard::operator=(PartitionGuard&& other) noexcept {
   release();
   locks_ = std::exchange(other.locks_, nullptr);
   single_ = other.single_;
+  row_ = other.row_;
   several_ = std::exchange(other.several_, {});
   return *this;
 }
@@ -156,9 +72,9 @@ PartitionGuard& PartitionGuard::operator=(PartitionGuard&& other) noexcept {
 void PartitionGuard::release() noexcept {
   if (locks_ == nullptr) return;
   if (several_.empty()) {
-    locks_->unlock_one(single_);
+    locks_->unlock_one(single_, row_);
   } else {
-    for (const std::uint64_t hash : several_) locks_->unlock_one(hash);
+    for (const std::uint64_t hash : several_) locks_->unlock_one(hash, std::nullopt);
   }
   several_.clear();
   locks_ = nullptr;
@@ -183,10 +99,11 @@ PartitionLocks::~PartitionLocks() {
 }
 
 Result<PartitionGuard> PartitionLocks::lock(std::span<const std::uint64_t> hashes,
-                                            std::optional<std::chrono::milliseconds> wait_max) {
+                                            std::optional<std::chrono::milliseconds> wait_max,
+                                            std::optional<std::uint64_t> row) {
   const Deadline deadline(clock_, wait_max);
   if (hashes.empty()) return PartitionGuard();
-  if (hashes.size() == 1) return lock_single(hashes[0], deadline);
+  if (hashes.size() == 1) return lock_single(hashes[0], row, deadline);
 
   std::vector<std::uint64_t> ascending;
   try {
@@ -196,37 +113,40 @@ Result<PartitionGuard> PartitionLocks::lock(std::span<const std::uint64_t> hashe
   }
   std::sort(ascending.begin(), ascending.end());
   ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());
-  if (ascending.size() == 1) return lock_single(ascending[0], deadline);
+  if (ascending.size() == 1) return lock_single(ascending[0], row, deadline);
   return lock_several(std::move(ascending), deadline);
 }
 
-Result<PartitionGuard> PartitionLocks::try_lock(std::uint64_t hash) noexcept {
+Result<PartitionGuard> PartitionLocks::try_lock(std::uint64_t hash, std::optional<std::uint64_t> row) noexcept {
   Shard& shard = shard_of(hash);
   {
     const io::MutexGuard guard(shard.mutex);
-    if (shard.find(hash) != nullptr) return PartitionGuard();
-    if (Status added = shard.add(hash); !added.ok()) return added;
+    const Result<bool> taken = shard.take(hash, row);
+    if (!taken.ok()) return taken.status();
+    if (!*taken) return PartitionGuard();
   }
-  return guard_of(hash);
+  return guard_of(hash, row);
 }
 
-PartitionGuard PartitionLocks::guard_of(std::uint64_t hash) noexcept {
+PartitionGuard PartitionLocks::guard_of(std::uint64_t hash, std::optional<std::uint64_t> row) noexcept {
   PartitionGuard guard;
   guard.locks_ = this;
   guard.single_ = hash;
+  guard.row_ = row;
   return guard;
 }
 
-Result<PartitionGuard> PartitionLocks::lock_single(std::uint64_t hash, const Deadline& deadline) noexcept {
-  if (Status locked = lock_one(hash, deadline); !locked.ok()) return locked;
-  return guard_of(hash);
+Result<PartitionGuard> PartitionLocks::lock_single(std::uint64_t hash, std::optional<std::uint64_t> row,
+                                                   const Deadline& deadline) noexcept {
+  if (Status locked = lock_one(hash, row, deadline); !locked.ok()) return locked;
+  return guard_of(hash, row);
 }
 
 Result<PartitionGuard> PartitionLocks::lock_several(std::vector<std::uint64_t> hashes,
                                                     const Deadline& deadline) noexcept {
   for (std::size_t taken = 0; taken < hashes.size(); ++taken) {
-    if (Status locked = lock_one(hashes[taken], deadline); !locked.ok()) {
-      for (std::size_t i = 0; i < taken; ++i) unlock_one(hashes[i]);
+    if (Status locked = lock_one(hashes[taken], std::nullopt, deadline); !locked.ok()) {
+      for (std::size_t i = 0; i < taken; ++i) unlock_one(hashes[i], std::nullopt);
       return locked;
     }
   }
@@ -236,100 +156,99 @@ Result<PartitionGuard> PartitionLocks::lock_several(std::vector<std::uint64_t> h
   return guard;
 }
 
-Status PartitionLocks::lock_one(std::uint64_t hash, const Deadline& deadline) noexcept {
+Status PartitionLocks::lock_one(std::uint64_t hash, std::optional<std::uint64_t> row,
+                                const Deadline& deadline) noexcept {
   Shard& shard = shard_of(hash);
   {
     const io::MutexGuard guard(shard.mutex);
-    if (shard.find(hash) == nullptr) return shard.add(hash);
+    const Result<bool> taken = shard.take(hash, row);
+    if (!taken.ok()) return taken.status();
+    if (*taken) return Status();
   }
   io::probe("a partition was waited for");
-  return deadline.is_set() ? wait_in_line_until(hash, deadline) : wait_in_line(hash);
+  return deadline.is_set() ? wait_in_line_until(hash, row, deadline) : wait_in_line(hash, row);
 }
 
-Status PartitionLocks::wait_in_line(std::uint64_t hash) noexcept {
-  Shard& shard = shard_of(hash);
+Status PartitionLocks::wait_in_line(std::uint64_t hash, std::optional<std::uint64_t> row) noexcept {
   io::Event handed_over(scheduler_);
   Waiter waiter;
   waiter.event = &handed_over;
-  {
-    const io::MutexGuard guard(shard.mutex);
-    Shard::Held* const held = shard.find(hash);
-    if (held == nullptr) return shard.add(hash);
-    held->push(waiter);
-    waits_.fetch_add(1, std::memory_order_relaxed);
-  }
-  handed_over.wait();
+  waiter.row = row;
+  const Result<bool> taken = take_or_line_up(hash, waiter);
+  if (!taken.ok()) return taken.status();
+  if (!*taken) handed_over.wait();
   return Status();
 }
 
-Status PartitionLocks::wait_in_line_until(std::uint64_t hash, const Deadline& deadline) noexcept {
+Status PartitionLocks::wait_in_line_until(std::uint64_t hash, std::optional<std::uint64_t> row,
+                                          const Deadline& deadline) noexcept {
   Shard& shard = shard_of(hash);
   io::Condition handed_over(scheduler_);
   Waiter waiter;
   waiter.condition = &handed_over;
-
-  const io::MutexGuard guard(shard.mutex);
-  Shard::Held* const held = shard.find(hash);
-  if (held == nullptr) return shard.add(hash);
-  std::chrono::nanoseconds left = deadline.left();
-  if (left.count() <= 0) return deadline.passed();
-  held->push(waiter);
-  waits_.fetch_add(1, std::memory_order_relaxed);
-  while (!waiter.is_holder) {
-    if (left.count() <= 0) {
-      shard.find(hash)->remove(waiter);  // The entry may have moved, but it exists: the lock is held.
-      return deadline.passed();
+  waiter.row = row;
+  Waiter* woken = nullptr;
+  {
+    const io::MutexGuard guard(shard.mutex);
+    const Result<bool> taken = shard.take(hash, row);
+    if (!taken.ok()) return taken.status();
+    if (*taken) return Status();
+    std::chrono::nanoseconds left = deadline.left();
+    if (left.count() <= 0) return deadline.passed();
+    if (Status lined_up = shard.line_up(*shard.find(hash), waiter); !lined_up.ok()) return lined_up;
+    waits_.fetch_add(1, std::memory_order_relaxed);
+    while (!waiter.is_holder && left.count() > 0) {
+      handed_over.wait_for(shard.mutex, left);
+      left = deadline.left();
     }
-    handed_over.wait_for(shard.mutex, left);
-    left = deadline.left();
+    if (waiter.is_holder) return Status();
+    woken = shard.leave(*shard.find(hash), waiter);  // The entry may have moved, but it exists: the lock is held.
   }
-  return Status();
+  wake(woken);
+  return deadline.passed();
 }
 
 /// Returns true if the lock is held now, false if the waiter is in line.
 Result<bool> PartitionLocks::take_or_line_up(std::uint64_t hash, Waiter& waiter) noexcept {
   Shard& shard = shard_of(hash);
   const io::MutexGuard guard(shard.mutex);
-  Shard::Held* const held = shard.find(hash);
-  if (held == nullptr) {
-    if (Status added = shard.add(hash); !added.ok()) return added;
-    return true;
-  }
-  waiter.is_holder = false;
-  held->push(waiter);
+  const Result<bool> taken = shard.take(hash, waiter.row);
+  if (!taken.ok() || *taken) return taken;
+  if (Status lined_up = shard.line_up(*shard.find(hash), waiter); !lined_up.ok()) return lined_up;
   waits_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
-/// Returns false if the waiter is the holder already and has been notified.
+/// Returns false if the waiter is a holder already and has been notified.
 bool PartitionLocks::leave_line(std::uint64_t hash, Waiter& waiter) noexcept {
   Shard& shard = shard_of(hash);
-  const io::MutexGuard guard(shard.mutex);
-  if (waiter.is_holder) return false;
-  shard.find(hash)->remove(waiter);
+  Waiter* woken = nullptr;
+  {
+    const io::MutexGuard guard(shard.mutex);
+    if (waiter.is_holder) return false;
+    woken = shard.leave(*shard.find(hash), waiter);
+  }
+  wake(woken);
   return true;
 }
 
-void PartitionLocks::unlock_one(std::uint64_t hash) noexcept {
+void PartitionLocks::unlock_one(std::uint64_t hash, std::optional<std::uint64_t> row) noexcept {
   Shard& shard = shard_of(hash);
-  io::Event* handed_over = nullptr;
+  Waiter* woken = nullptr;
   {
     const io::MutexGuard guard(shard.mutex);
-    Shard::Held* const held = shard.find(hash);
-    assert(held != nullptr);  // L1
-    Waiter* const next = held->first;
-    if (next == nullptr) {
-      shard.erase(held);
-    } else {
-      held->remove(*next);  // L2: the hash stays held, so no new request can take it in between.
-      handed_over = next->event;
-      next->is_holder = true;
-      // Under the mutex: otherwise the waiter could be gone already.
-      if (next->condition != nullptr) next->condition->notify_one();
-      if (next->step != nullptr) next->taker->post(*next->step);
-    }
+    woken = shard.release(hash, row);
   }
-  if (handed_over != nullptr) handed_over->set();  // The waiter waits for this event, so it still lives.
+  wake(woken);
+}
+
+/// Wakes the listed waiters. Each waits for its event, so it still lives, and may be gone after the event.
+void PartitionLocks::wake(Waiter* first) noexcept {
+  while (first != nullptr) {
+    Waiter* const next = first->next;
+    first->event->set();
+    first = next;
+  }
 }
 
 bool PartitionLocks::has_line(std::uint64_t hash) noexcept {
@@ -341,7 +260,7 @@ bool PartitionLocks::has_line(std::uint64_t hash) noexcept {
 
 // ------------------------------------------------------------------------------------------- without a thread
 
-Status LockRequest::ask(std::span<const std::uint64_t> hashes) {
+Status LockRequest::ask(std::span<const std::uint64_t> hashes, std::optional<std::uint64_t> row) {
   assert(hashes_.empty());
   try {
     hashes_.assign(hashes.begin(), hashes.end());
@@ -350,6 +269,7 @@ Status LockRequest::ask(std::span<const std::uint64_t> hashes) {
   }
   std::sort(hashes_.begin(), hashes_.end());
   hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
+  if (hashes_.size() == 1) waiter_.row = row;
   return Status();
 }
 
@@ -388,6 +308,7 @@ PartitionGuard LockRequest::take() noexcept {
   guard.locks_ = &locks_;
   if (hashes_.size() == 1) {
     guard.single_ = hashes_.front();
+    guard.row_ = waiter_.row;
   } else {
     guard.several_ = std::move(hashes_);
   }
@@ -398,7 +319,7 @@ PartitionGuard LockRequest::take() noexcept {
 
 void LockRequest::give_up() noexcept {
   assert(!waits_);
-  while (held_ > 0) locks_.unlock_one(hashes_[--held_]);
+  while (held_ > 0) locks_.unlock_one(hashes_[--held_], waiter_.row);
   hashes_.clear();
 }
 

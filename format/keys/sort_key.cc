@@ -389,6 +389,10 @@ std::uint64_t partition_hash(std::string_view partition) noexcept {
   return content_hash(partition);
 }
 
+std::uint64_t row_hash(std::string_view key) noexcept {
+  return content_hash(key);
+}
+
 std::string end_of_prefix(std::string_view prefix) {
   while (!prefix.empty() && at(prefix, prefix.size() - 1) == 0xFF) prefix.remove_suffix(1);
   std::string end(prefix);

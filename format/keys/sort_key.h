@@ -116,6 +116,8 @@ TableId table_id_of(std::string_view key) noexcept;
 std::string_view partition_of(std::string_view key) noexcept;
 /// Returns the hash that selects a partition's lock: XXH3-64 of partition_of(key).
 std::uint64_t partition_hash(std::string_view partition) noexcept;
+/// Returns the hash that selects a row's lock: XXH3-64 of the whole key.
+std::uint64_t row_hash(std::string_view key) noexcept;
 
 /// Returns the smallest byte string above every string that begins with `prefix`, or an empty string if there is none
 /// (all FF).

@@ -16,6 +16,15 @@
 
 namespace varve::test {
 
+/// Inserts two entities of partition "p" in one transaction, which needs the partition whole.
+inline Task<Result<ETag>> insert_pair(AsyncTable table, std::string row, std::string other, WriteOptions options = {}) {
+  EntityGroupTransaction pair;
+  pair.insert(with_value("p", row, "x")).insert(with_value("p", other, "x"));
+  const Result<std::vector<ETag>> etags = co_await table.execute(std::move(pair), std::move(options));
+  if (!etags.ok()) co_return etags.status();
+  co_return etags->front();
+}
+
 /// While it is closed, writes of the log do not end. It blocks as many commit groups in flight as a new store has, and the
 /// next group waits for them while its commits have their partitions locked. Used under the operating system's
 /// scheduler. Created before the commits that it blocks, and destroyed after they have ended.

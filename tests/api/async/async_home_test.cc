@@ -98,7 +98,7 @@ TEST_F(AsyncHome, WritesThatAreReadyTogetherShareAWriteOfTheLog) {
 TEST_F(AsyncHome, WhoFindsThePartitionHeldWaitsInItsLineElsewhereAndEndsAtHome) {
   HeldLog log(bench_);
   log.fill(AsyncTable(table_));
-  BegunWrite holder(scheduler(), AsyncTable(table_).insert(with_value("p", "1", "x")));
+  BegunWrite holder(scheduler(), insert_pair(AsyncTable(table_), "1", "1b"));
   BegunWrite behind(scheduler(), async_.insert(with_value("p", "2", "x")));
   std::stop_source source;
   BegunWrite stopped(scheduler(), async_.insert(with_value("p", "3", "x"), {}, source.get_token()));
@@ -116,7 +116,7 @@ TEST_F(AsyncHome, WhoFindsThePartitionHeldWaitsInItsLineElsewhereAndEndsAtHome) 
   EXPECT_EQ(said(behind.take()), kFine);
   Scan scan;
   scan.range = ScanRange::partition("p");
-  EXPECT_EQ(keys_of(*table_.scan(scan)), (std::vector<std::string>{"p/1", "p/2"}));
+  EXPECT_EQ(keys_of(*table_.scan(scan)), (std::vector<std::string>{"p/1", "p/1b", "p/2"}));
 }
 
 TEST_F(AsyncHome, AStopBeforeTheTurnIsOneBeforeTheCommit) {

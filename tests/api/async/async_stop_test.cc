@@ -39,6 +39,11 @@ class AsyncStop : public ::testing::Test {
   std::unique_ptr<BegunWrite> begin_insert(std::string_view row, WriteOptions options = {}, std::stop_token stop = {}) {
     return std::make_unique<BegunWrite>(scheduler(), async_.insert(with_value("p", row, "x"), options, stop));
   }
+  /// Begins a transaction that holds the whole partition.
+  std::unique_ptr<BegunWrite> begin_pair(std::string_view row, std::string_view other, WriteOptions options = {}) {
+    return std::make_unique<BegunWrite>(scheduler(),
+                                        insert_pair(async_, std::string(row), std::string(other), std::move(options)));
+  }
   /// Lets all begun operations run as far as they can.
   void settle() {
     (void)wait(AsyncStore(store()).run([](Store&) { return Status(); }));
@@ -91,7 +96,7 @@ TEST_F(AsyncStop, ThatComesTooLateChangesNothing) {
 TEST_F(AsyncStop, InThePartitionsLineEndsTheWaitAtOnceAndTheOthersMoveUp) {
   HeldLog log(bench_);
   log.fill(async_);
-  const auto holder = begin_insert("1");
+  const auto holder = begin_pair("1", "1b");
   std::stop_source second;
   std::stop_source third;
   const auto stopped = begin_insert("2", {}, second.get_token());
@@ -107,7 +112,7 @@ TEST_F(AsyncStop, InThePartitionsLineEndsTheWaitAtOnceAndTheOthersMoveUp) {
   log.let_go();
   EXPECT_EQ(said(holder->take()), kFine);
   EXPECT_EQ(said(patient->take()), kFine);
-  EXPECT_EQ(rows(), (std::vector<std::string>{"p/1", "p/4"}));
+  EXPECT_EQ(rows(), (std::vector<std::string>{"p/1", "p/1b", "p/4"}));
 }
 
 TEST_F(AsyncStop, OfACommitOnItsWayComesTooLate) {
@@ -126,7 +131,7 @@ TEST_F(AsyncStop, OfACommitOnItsWayComesTooLate) {
 TEST_F(AsyncStop, WhoMayNotWaitForAHeldPartitionIsToldBusyAtOnce) {
   HeldLog log(bench_);
   log.fill(async_);
-  const auto holder = begin_insert("1", waiting_at_most(0));  // It is not locked: there is nothing to wait for.
+  const auto holder = begin_pair("1", "1b", waiting_at_most(0));  // It is not locked: there is nothing to wait for.
   const auto behind = begin_insert("2", waiting_at_most(0));
   EXPECT_EQ(said(behind->take()), kBusy);
   const auto negative = begin_insert("3", waiting_at_most(-5));
@@ -136,13 +141,13 @@ TEST_F(AsyncStop, WhoMayNotWaitForAHeldPartitionIsToldBusyAtOnce) {
   EXPECT_FALSE(holder->has_ended());
   log.let_go();
   EXPECT_EQ(said(holder->take()), kFine);
-  EXPECT_EQ(rows(), std::vector<std::string>{"p/1"});
+  EXPECT_EQ(rows(), (std::vector<std::string>{"p/1", "p/1b"}));
 }
 
 TEST_F(AsyncStop, WhoWaitsLongEnoughForAHeldPartitionIsToldBusyThen) {
   HeldLog log(bench_);
   log.fill(async_);
-  const auto holder = begin_insert("1");
+  const auto holder = begin_pair("1", "1b");
   const auto short_of_time = begin_insert("2", waiting_at_most(5));
   const auto with_time = begin_insert("3", waiting_at_most(1'000'000));
   settle();
@@ -153,13 +158,13 @@ TEST_F(AsyncStop, WhoWaitsLongEnoughForAHeldPartitionIsToldBusyThen) {
   log.let_go();
   EXPECT_EQ(said(holder->take()), kFine);
   EXPECT_EQ(said(with_time->take()), kFine);
-  EXPECT_EQ(rows(), (std::vector<std::string>{"p/1", "p/3"}));
+  EXPECT_EQ(rows(), (std::vector<std::string>{"p/1", "p/1b", "p/3"}));
 }
 
 TEST_F(AsyncStop, CloseWaitsForWhoWaits) {
   auto log = std::make_unique<HeldLog>(bench_);
   log->fill(async_);
-  const auto holder = begin_insert("1");
+  const auto holder = begin_pair("1", "1b");
   const auto behind = begin_insert("2");
   settle();
   io::Event closed(scheduler());
@@ -176,7 +181,7 @@ TEST_F(AsyncStop, CloseWaitsForWhoWaits) {
   log.reset();
   bench_.open();
   table_ = *store().open_table(kAccount, "Orders");
-  EXPECT_EQ(rows(), (std::vector<std::string>{"p/1", "p/2"}));
+  EXPECT_EQ(rows(), (std::vector<std::string>{"p/1", "p/1b", "p/2"}));
 }
 
 // -- At random ----------------------------------------------------------------------------------------------------

@@ -42,8 +42,9 @@ class RecordingBackend final : public Backend {
   void pace(std::uint64_t commit_bytes) noexcept override { to_.pace(commit_bytes); }
   bool is_pacing() const noexcept override { return is_pacing_; }
   Result<engine::PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
-                                                 std::optional<std::chrono::milliseconds> wait_max) override {
-    return to_.lock_partitions(hashes, wait_max);
+                                                 std::optional<std::chrono::milliseconds> wait_max,
+                                                 std::optional<std::uint64_t> row) override {
+    return to_.lock_partitions(hashes, wait_max, row);
   }
   engine::ReadView view() const noexcept override { return to_.view(); }
   engine::ReadView view_at(const engine::HeldVersion& snapshot) const noexcept override {
