@@ -116,15 +116,20 @@ Rows index_builds(const Bench& bench) {
   check(varve->store().compact());
   const std::chrono::duration<double> as_long(std::max(quiet, bench.sizes.seconds));
   const double alone = rate_beside(*varve, next, [&] { std::this_thread::sleep_for(as_long); });
-  check(varve->store().drop_index(VarveOrders::kAccount, VarveOrders::kOrders, kByNumberOfAll.name));
-  check(varve->store().compact());
-  // The table grew by the inserts of the writers alone, so this build has more orders than the quiet one.
+  // The table grew by the inserts of the writers alone. So a second quiet build has the orders that the busy one begins with.
+  const auto drop = [&] {
+    check(varve->store().drop_index(VarveOrders::kAccount, VarveOrders::kOrders, kByNumberOfAll.name));
+    check(varve->store().compact());
+  };
+  drop();
+  const double same = varve->build(kByNumberOfAll);
+  drop();
   const std::uint64_t at_start = next.load();
   double busy = 0;
   const double beside = rate_beside(*varve, next, [&] { busy = varve->build(kByNumberOfAll); });
   GoalRow loaded{"IX-03", "build of an index beside two writers", "s", false, busy};
-  loaded.beside = {{"quiet build", quiet}};
-  loaded.judged = {{"of the quiet build", busy / quiet, 1.5, false},
+  loaded.beside = {{"quiet build", same}};
+  loaded.judged = {{"of the quiet build", busy / same, 1.5, false},
                    {"of the writers' rate", beside / alone, 0.67, true}};
   loaded.figures = {{"inserts beside the build /s", beside},
                     {"inserts alone /s", alone},
