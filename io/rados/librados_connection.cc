@@ -47,7 +47,12 @@ Status lacks_right(std::string_view user, std::string_view pool, std::string_vie
 Result<std::unique_ptr<LibradosConnection>> LibradosConnection::open(std::string_view pool) {
   const Result<LibradosCalls> calls = load_librados();
   if (!calls.ok()) return calls.status();
-  auto connection = std::make_unique<LibradosConnection>(*calls, pool);
+  return open(*calls, pool);
+}
+
+Result<std::unique_ptr<LibradosConnection>> LibradosConnection::open(const LibradosCalls& calls,
+                                                                     std::string_view pool) {
+  auto connection = std::make_unique<LibradosConnection>(calls, pool);
   if (Status found = connection->find_cluster(); !found.ok()) return found;
   if (Status reached = connection->reach_cluster(); !reached.ok()) return reached;
   return connection;

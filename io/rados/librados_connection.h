@@ -40,6 +40,8 @@ class LibradosConnection {
  public:
   /// Errors: those of connect_to_pool() but those of the pool's rules.
   static Result<std::unique_ptr<LibradosConnection>> open(std::string_view pool);
+  /// Opens it by these functions of the library.
+  static Result<std::unique_ptr<LibradosConnection>> open(const LibradosCalls& calls, std::string_view pool);
   /// Only open() calls it.
   LibradosConnection(const LibradosCalls& calls, std::string_view pool) : calls_(calls), pool_(pool) {}
   ~LibradosConnection();
