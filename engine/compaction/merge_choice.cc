@@ -9,6 +9,9 @@
 namespace varve::engine {
 namespace {
 
+/// A file of at least this part (one in 8) of a full file moves alone.
+constexpr std::uint64_t kMovedAlonePart = 8;
+
 LevelFiles to_files(Levels::Span files) {
   return LevelFiles(files.begin(), files.end());
 }
@@ -123,7 +126,7 @@ std::optional<Job> MergeChoice::from_level0(JobReason reason, const LevelFile* w
 
 /// Merges small files that could move one by one. Otherwise a trickle of writes would fill the tree with small files.
 void MergeChoice::widen_small_move(const LevelFiles& files, Job& job) const {
-  if (bytes_of(job.inputs) >= own_file_bytes(shape_)) return;
+  if (bytes_of(job.inputs) >= shape_.file_bytes / kMovedAlonePart) return;
   KeyRange range = range_of_all(job.inputs);
   for (const LevelFilePtr& file : files) {
     if (bytes_of(job.inputs) >= shape_.file_bytes) break;

@@ -186,6 +186,16 @@ TEST_F(PickerTest, SmallFilesArePutTogetherInsteadOfMoved) {
   EXPECT_THAT(job->overlapped, IsEmpty());
 }
 
+TEST_F(PickerTest, AFlushOfAnEighthOfAFileIsMoved) {
+  for (int i = 0; i < 8; ++i)
+    add(0, std::string(1, static_cast<char>('a' + 2 * i)), std::string(1, static_cast<char>('b' + 2 * i)), 8);
+  add(6, "y", "z");
+  ASSERT_TRUE(pick());
+  EXPECT_EQ(pick()->kind, JobKind::kMove);
+  for (std::size_t i = 0; i < 8; ++i) entries_[i].size_bytes = 8 * kMiB - 1;
+  EXPECT_EQ(pick()->kind, JobKind::kMerge);
+}
+
 TEST_F(PickerTest, AMoveThatWouldLieOverTooMuchIsAMerge) {
   add(5, "c", "d");  // overlaps nothing in level 5, and 4 GiB in level 6
   entries_.back().level = 4;
