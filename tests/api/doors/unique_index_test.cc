@@ -2,6 +2,7 @@
 // Method: each way of writing tries to give a value a second time; then the store is closed and verified.
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -323,12 +324,14 @@ TEST_F(UniqueIndex, I3_SixteenThreadsInFourPartitionsHaveOneWinner) {
   const int rounds = chosen != nullptr ? std::atoi(chosen) : 25;
   ASSERT_EQ(said(declare()), kFine);
   std::vector<std::atomic<int>> winners(static_cast<std::size_t>(rounds));
+  std::barrier together(static_cast<std::ptrdiff_t>(kThreads));  // otherwise one thread might win all rounds
   std::vector<std::function<void()>> bodies;
   for (std::size_t thread = 0; thread < kThreads; ++thread) {
     bodies.push_back([&, thread] {
       Table own = table();
       const std::string partition = "p" + std::to_string(thread % 4);
       for (std::size_t round = 0; round < winners.size(); ++round) {
+        together.arrive_and_wait();
         const std::string row = std::to_string(round) + "-" + std::to_string(thread);
         const Said answer =
             said(own.insert(with_value(partition, row, std::to_string(round)), {.durability = Durability::kBuffered}));
