@@ -44,7 +44,7 @@ int main() {
   // [/shown]
   example.show(append.batch_bytes == scatter.batch_bytes && append.batch_bytes == prepend.batch_bytes,
                "writing: " + std::to_string(append.batch_bytes) + " bytes for 2000 entries, whatever the end");
-  example.show(append.partition_waits == 0, "one writer waits for nobody; writers of one partition take turns");
+  example.show(append.partition_waits == 0, "one writer waits for nobody; transactions of one partition take turns");
 
   // [shown]
   Cursor<Entity> to_the_end = Query<>().in(ScanRange::partition("log")).run(appended);
