@@ -291,7 +291,7 @@ class Race {
     const Place place(directory_);
     const std::unique_ptr<VarveMessages> varve = take(VarveMessages::open(place.path()));
     check(varve->fill(static_cast<std::uint64_t>(sizes_.seconds * 2 * kBufferedPairsOfASecondMax), kMessageBytes));
-    // A list for each thread, because a shared one would be a part of what is measured.
+    // Each thread has a list. A shared one would slow the consumers down.
     const auto consume = [&varve](std::vector<std::uint64_t>& seen) {
       const std::vector<ReceivedMessage> got = take(varve->queue().get());
       if (got.empty()) fail(Status::corruption("the queue is empty; its row needs more messages"));

@@ -46,8 +46,10 @@ class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
     io::Scheduler& scheduler = bench_.machine.scheduler();
     Status first;
     Status second;
-    io::Thread holder = *scheduler.start(
-        "holder", [&] { first = table_->replace(with_value("p", "first", "y"), ETag::any()).status(); });
+    EntityGroupTransaction whole;  // A write of one entity would not hold the partition alone.
+    whole.replace(with_value("p", "first", "y"), ETag::any());
+    whole.insert_or_replace(with_value("p", "beside", "y"));
+    io::Thread holder = *scheduler.start("holder", [&] { first = table_->execute(whole).status(); });
     files.await_stuck(1);
     io::Thread waiter = *scheduler.start("waiter", [&] { second = verb(); });
     for (int i = 0; i < kTurns; ++i) scheduler.yield();

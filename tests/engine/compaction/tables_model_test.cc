@@ -239,7 +239,7 @@ void walk_over_deletes(std::uint64_t seed, ReadCost& cost, bool* deletes_are_lef
   engine = *machine.open();
 
   const ReadView view = engine->view();
-  Cursor cursor = view.cursor(test::key_of("p", name(1)), "");
+  Cursor cursor = view.cursor(test::key_of("p", name(1)), "", &cost);  // It may remember the deletes for the other one.
   cursor.seek_to_first();
   ASSERT_TRUE(cursor.valid());
   EXPECT_EQ(cursor.value(), "behind");

@@ -1,5 +1,5 @@
 // Goal: a connection finds its cluster as Ceph's own commands do, gives up no change, and says what to do where it fails.
-// Method: a client library that is made up has options, a configuration file and a cluster that answers as it is told.
+// Method: a client library that is made up has options, a configuration file and a cluster that gives the answers of the test.
 #include <cerrno>
 #include <cstdlib>
 #include <map>
