@@ -232,7 +232,7 @@ TEST(LabSchedules, AFixedShareOfRoundsHasNoFinding) {
   at_least("schedules with a stuck call", 20);
   at_least("writes that ended Unknown", 15);
   at_least("checkpoints", 100);
-  at_least("commits beside a stalled writer", 20 * kRounds);
+  at_least("commits beside a stalled writer", 21 * kRounds);
   EXPECT_EQ(report.counts.count("histories given up"), 0U);
 }
 
@@ -241,7 +241,7 @@ TEST(LabSchedules, AFixedShareOfRoundsOnRadosHasNoFinding) {
   const Report report = run_schedules({1, rounds, "", "", std::string(kRados)});
   expect_no_findings(report);
   EXPECT_EQ(report.counts.at("schedules on RADOS"), rounds);
-  EXPECT_EQ(report.counts.at("commits beside a stalled writer"), 20 * rounds);
+  EXPECT_EQ(report.counts.at("commits beside a stalled writer"), 21 * rounds);
   for (const char* const name : {"commits", "checkpoints", "schedules with faults"}) {
     EXPECT_TRUE(report.counts.contains(name) || test::kEffortDivisor > 1) << name;
   }

@@ -41,7 +41,7 @@ Report run_round(std::uint64_t seed, bool on_rados) {
   return report;
 }
 
-/// A store whose only writer stops at its next read of a table file, while it has the lock of partition A.
+/// A store whose only writer stops at its next read of a table file, while it holds a row of partition A.
 class StalledWriter {
  public:
   StalledWriter(std::uint64_t seed, bool on_rados)
@@ -106,9 +106,15 @@ class StalledWriter {
     stopped_.wait();
     WriteOptions impatient;
     impatient.wait_max = std::chrono::milliseconds(0);
-    if (table_->insert_or_replace(Entity("A", "s"), impatient).code() != Code::kBusy) {
-      what_ = "a stalled writer does not hold the lock of its partition";
+    if (table_->insert_or_replace(Entity("A", "r"), impatient).code() != Code::kBusy) {
+      what_ = "a stalled writer does not hold the lock of its row";
     }
+    EntityGroupTransaction group;
+    for (const char* const row : {"s", "t"}) group.insert_or_replace(Entity("A", row));
+    if (table_->execute(group, impatient).code() != Code::kBusy) {
+      what_ = "a transaction goes on in a partition of which a stalled writer holds a row";
+    }
+    fine(table_->insert_or_replace(Entity("A", "s"), impatient).status(), "another row's upsert");
     for (int i = 0; i < 10; ++i) {
       fine(table_->insert_or_replace(Entity("B", std::to_string(i)), impatient).status(), "another partition's upsert");
       fine(table_->replace(Entity("B", "r"), ETag::any(), impatient).status(), "another partition's replace");
@@ -116,7 +122,7 @@ class StalledWriter {
     released_.set();
     thread->join();
     fine(stalled.status(), "the stalled write");
-    report.count("commits beside a stalled writer", 20);
+    report.count("commits beside a stalled writer", 21);
   }
 
   const std::uint64_t seed_;
