@@ -10,7 +10,8 @@
 namespace varve::engine {
 
 struct LoadOptions {
-  /// Limit in bytes of the entries held in memory for sorting, in addition to the write buffer.
+  /// Limit in bytes of the entries held in memory for sorting, in addition to the write buffer. A half of it is filled while
+  /// the other half is written.
   std::size_t sort_buffer_bytes = std::size_t{64} << 20;
   /// Limit of sorted rows of files that are merged at once, at least 2. Each uses a file handle and one run, about a
   /// MiB.

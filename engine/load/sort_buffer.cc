@@ -13,11 +13,11 @@ namespace varve::engine {
 
 namespace {
 
-/// Returns the head of a key. Zeros replace the bytes that a short key does not have, so that a shorter key sorts
-/// first. Equal heads are compared further.
-std::uint64_t head_of(std::string_view key) noexcept {
+/// Returns the first bytes of what follows the shared bytes in a key. Zeros replace the bytes that a short key does not have,
+/// so that a shorter key sorts first. Equal heads are compared further.
+std::uint64_t head_of(std::string_view key, std::size_t shared_bytes) noexcept {
   std::array<char, sizeof(std::uint64_t)> bytes{};
-  const std::string_view rest = key.substr(format::kTableIdBytes, bytes.size());
+  const std::string_view rest = key.substr(shared_bytes, bytes.size());
   std::memcpy(bytes.data(), rest.data(), rest.size());
   return format::load_u64_big_endian(bytes.data());
 }
@@ -27,8 +27,8 @@ std::uint64_t head_of(std::string_view key) noexcept {
 void SortBuffer::add(std::string_view key, std::string_view value, Kind kind) {
   assert(format::is_framed(key));
   if (bytes_.capacity() < bytes_max_) bytes_.reserve(bytes_max_);  // Pages that are not touched cost nothing.
+  note_shared(key);
   Item item;
-  item.head = head_of(key);
   item.offset = bytes_.size();
   item.key_bytes = static_cast<std::uint32_t>(key.size());
   item.value = ValueSize(value.size(), kind);
@@ -36,7 +36,16 @@ void SortBuffer::add(std::string_view key, std::string_view value, Kind kind) {
   bytes_.append(key).append(value);
 }
 
+void SortBuffer::note_shared(std::string_view key) noexcept {
+  if (items_.empty()) shared_bytes_ = key.size();
+  const std::string_view shared = items_.empty() ? key : key_of(items_.front()).substr(0, shared_bytes_);
+  if (key.starts_with(shared)) return;
+  const auto differ = std::mismatch(shared.begin(), shared.end(), key.begin(), key.end());
+  shared_bytes_ = static_cast<std::size_t>(differ.first - shared.begin());
+}
+
 void SortBuffer::sort() {
+  for (Item& item : items_) item.head = head_of(key_of(item), shared_bytes_);
   std::sort(items_.begin(), items_.end(), [this](const Item& left, const Item& right) {
     return left.head != right.head ? left.head < right.head : key_of(left) < key_of(right);
   });

@@ -48,8 +48,10 @@ class SortBuffer {
   };
 
  private:
+  void note_shared(std::string_view key) noexcept;
+
   struct Item {
-    std::uint64_t head = 0;  // of the key after the table id, big-endian: decides most comparisons
+    std::uint64_t head = 0;  // of the key after the bytes that all keys share, big-endian: decides most comparisons
     std::uint64_t offset = 0;
     std::uint32_t key_bytes = 0;
     ValueSize value;
@@ -58,7 +60,9 @@ class SortBuffer {
     return std::string_view(bytes_).substr(item.offset, item.key_bytes);
   }
 
-  const std::size_t bytes_max_;
+  std::size_t bytes_max_;
+  /// How many first bytes all keys share. Keys of an index begin with the same types, and often with the same high bytes.
+  std::size_t shared_bytes_ = 0;
   std::string bytes_;
   std::vector<Item> items_;
 };

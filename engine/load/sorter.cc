@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <new>
 #include <utility>
 
 #include "engine/compaction/tree.h"
@@ -52,6 +53,10 @@ Status stopped_merge() {
 }  // namespace
 
 Sorter::~Sorter() {
+  if (spiller_) {
+    spiller_->join();
+    if (full_row_.ok()) sink_.tables.discard(*full_row_);
+  }
   remove_rows(rows_.size());
 }
 
@@ -67,6 +72,7 @@ Status Sorter::take_all_of(Sorter& other) {
   if (!other.buffer_.empty()) {
     if (Status spilled = other.spill(); !spilled.ok()) return spilled;
   }
+  if (Status spilled = other.await_spill(); !spilled.ok()) return spilled;
   other.buffer_.release();
   while (!other.rows_.empty()) {
     rows_.emplace_back();  // First, so that no file is lost for lack of memory.
@@ -84,20 +90,57 @@ Status Sorter::add(std::string_view key, std::string_view value, Kind kind) {
   return Status();
 }
 
+/// Begins to write the entries of the buffer, after those before it. The caller adds to an empty one meanwhile.
 Status Sorter::spill() {
-  buffer_.sort();
-  // Spilled files are small, because a merge releases their space file by file, and soon.
-  SortedFiles files(sink_, passing_table_options(), std::min(options_.file_bytes, tree_shape().file_bytes));
-  for (SortBuffer::Stream stream(buffer_, version_); stream.valid(); stream.next()) {
-    if (Status added = files.add(stream.entry()); !added.ok()) return added;
-  }
-  buffer_.clear();
-  return keep_row(files);
+  if (Status spilled = await_spill(); !spilled.ok()) return spilled;
+  std::swap(buffer_, full_);
+  Result<io::Thread> thread = sink_.env.scheduler.start("varve-sort", [this] { write_full(); });
+  if (!thread.ok()) return thread.status();
+  spiller_ = *std::move(thread);
+  return Status();
 }
 
-/// `written` is a SortedFiles or a WriteBehind.
-template <typename Files>
-Status Sorter::keep_row(Files& written) {
+/// Waits until the full buffer is a row. After an error the buffer stays full, and the next call writes it.
+Status Sorter::await_spill() {
+  if (full_.empty()) return Status();
+  rows_.emplace_back();  // First, so that no file is lost for lack of memory.
+  if (spiller_) {
+    spiller_->join();
+    spiller_.reset();
+  } else {
+    write_full();
+  }
+  written_bytes_ += std::exchange(full_row_bytes_, 0);
+  if (!full_row_.ok()) {
+    rows_.pop_back();
+    return full_row_.status();
+  }
+  rows_.back() = *std::move(full_row_);
+  full_.clear();
+  return Status();
+}
+
+void Sorter::write_full() noexcept {
+  try {
+    full_row_ = write_row(full_);
+  } catch (const std::bad_alloc&) {
+    full_row_ = Status::out_of_memory();
+  }
+}
+
+Result<Sorter::Row> Sorter::write_row(SortBuffer& buffer) {
+  buffer.sort();
+  // Spilled files are small, because a merge releases their space file by file, and soon.
+  SortedFiles files(sink_, passing_table_options(), std::min(options_.file_bytes, tree_shape().file_bytes));
+  for (SortBuffer::Stream stream(buffer, version_); stream.valid(); stream.next()) {
+    if (Status added = files.add(stream.entry()); !added.ok()) return added;
+  }
+  Result<Row> row = files.finish();
+  full_row_bytes_ += files.written_bytes();
+  return row;
+}
+
+Status Sorter::keep_row(WriteBehind& written) {
   rows_.emplace_back();  // First, so that no file is lost for lack of memory.
   Result<Row> row = written.finish();
   written_bytes_ += written.written_bytes();
@@ -111,6 +154,8 @@ Status Sorter::keep_row(Files& written) {
 
 /// Sorts the buffer, and merges rows until one merge can have all of them.
 Status Sorter::prepare_merge(const std::function<bool()>& goes_on) {
+  if (Status spilled = await_spill(); !spilled.ok()) return spilled;
+  full_.release();
   buffer_.sort();
   while (rows_.size() >= options_.merge_width) {
     if (Status merged = merge_some_rows(goes_on); !merged.ok()) return merged;

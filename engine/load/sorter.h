@@ -1,6 +1,7 @@
-// Owns: sorting entries that come in any order: a buffer, the sorted rows of files that it spills to, and their merge.
+// Owns: sorting entries that come in any order: two buffers, the sorted rows of files that they spill to, and their merge.
 // Must never: have more files open at once than the merge width, or leave a spilled file.
 //
+// A thread sorts and writes one buffer while the caller fills the other.
 // Spilled files are table files with numbers of their own that no manifest names. However the process ends, the next
 // open removes them.
 #pragma once
@@ -10,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "engine/load/sorted_files.h"
 #include "engine/load/write_behind.h"
 #include "engine/tables/table_file.h"
+#include "io/scheduler.h"
 
 namespace varve::engine {
 
@@ -27,7 +30,12 @@ class Sorter {
  public:
   /// All arguments must outlive the sorter.
   Sorter(const TableSink& sink, TableFiles& tables, const LoadOptions& options, CommitVersion version)
-      : sink_(sink), tables_(tables), options_(options), version_(version), buffer_(options.sort_buffer_bytes) {}
+      : sink_(sink),
+        tables_(tables),
+        options_(options),
+        version_(version),
+        buffer_(options.sort_buffer_bytes / 2),
+        full_(options.sort_buffer_bytes / 2) {}
   /// Removes the spilled files.
   ~Sorter();
   Sorter(const Sorter&) = delete;
@@ -37,7 +45,8 @@ class Sorter {
   void take_row(std::vector<format::TableFileEntry> files);
   /// Takes everything that another sorter of the same load has. Errors: those of spilling.
   Status take_all_of(Sorter& other);
-  /// Adds a put. The value of a kPutExpiring begins with its end. Errors: those of spilling (SortedFiles).
+  /// Adds a put. The value of a kPutExpiring begins with its end. Errors: those of Scheduler::start(); those of spilling
+  /// (SortedFiles), also of an earlier call.
   Status add(std::string_view key, std::string_view value, Kind kind = Kind::kPut);
   /// Returns what merges to all entries, after all were added: at most merge_width streams. The sorter outlives them, and is
   /// not used before they are gone. `goes_on` is called now and then, unless it is empty. Errors: those of WriteBehind and
@@ -53,12 +62,14 @@ class Sorter {
   using Row = std::vector<format::TableFileEntry>;
 
   Status spill();
+  Status await_spill();
+  void write_full() noexcept;
+  Result<Row> write_row(SortBuffer& buffer);
   Status prepare_merge(const std::function<bool()>& goes_on);
   std::vector<std::unique_ptr<EntryStream>> streams_of(std::size_t rows, bool with_buffer);
   Status merge_some_rows(const std::function<bool()>& goes_on);
   Status merge_rows(std::size_t count, bool with_buffer, WriteBehind& out, const std::function<bool()>& goes_on);
-  template <typename Files>
-  Status keep_row(Files& written);
+  Status keep_row(WriteBehind& written);
   void remove_rows(std::size_t count) noexcept;
 
   const TableSink sink_;
@@ -66,6 +77,12 @@ class Sorter {
   const LoadOptions options_;
   const CommitVersion version_;
   SortBuffer buffer_;
+  /// The buffer that is being spilled, or waits for another attempt. The thread uses it until it ends, and what follows.
+  SortBuffer full_;
+  Result<Row> full_row_ = Row();
+  std::uint64_t full_row_bytes_ = 0;
+  std::optional<io::Thread> spiller_;
+
   std::deque<Row> rows_;
   std::uint64_t written_bytes_ = 0;
   std::atomic<std::uint64_t> read_bytes_{0};

@@ -281,6 +281,32 @@ TEST(BeneathLoad, AFailedStepInstallsNothingAndAnotherLoadSucceeds) {
   EXPECT_GT(fail_each(io::OperationKind::kSync), 1);
 }
 
+TEST(BeneathLoad, AnInstallationThatFailedCanBeRepeated) {
+  for (int nth = 0;; ++nth) {
+    SCOPED_TRACE("append " + std::to_string(nth));
+    Machine machine(1, test::OneThreadAtATime{});
+    std::unique_ptr<Engine> engine = open(machine);
+    write_neighbours(*engine, 0);
+    auto load = *engine->begin_load_beneath(kUsed, small());
+    write(*engine);
+    ASSERT_TRUE(add_all(*load).ok());
+    machine.files->faults().add(test::fail_table_files(io::OperationKind::kAppend, static_cast<std::uint64_t>(nth)));
+    const Status first = load->install();
+    machine.files->faults().clear();
+    if (!first.ok()) {
+      ASSERT_EQ(first.code(), Code::kIoError) << first.to_string();
+      EXPECT_EQ(content_of(*engine), of_writers());
+      const Status again = load->install();
+      ASSERT_TRUE(again.ok()) << again.to_string();
+    }
+    load.reset();
+    EXPECT_EQ(content_of(*engine), whole());
+    if (!first.ok()) continue;
+    EXPECT_GT(nth, 3);
+    break;
+  }
+}
+
 struct Image {
   io::MemoryDisk disk;
   bool is_installed = false;
