@@ -281,7 +281,9 @@ TEST(BeneathLoad, AFailedStepInstallsNothingAndAnotherLoadSucceeds) {
   EXPECT_GT(fail_each(io::OperationKind::kSync), 1);
 }
 
+/// The last rows may be written while the caller adds no more: their failure is one of the installation.
 TEST(BeneathLoad, AnInstallationThatFailedCanBeRepeated) {
+  int failed = 0;
   for (int nth = 0;; ++nth) {
     SCOPED_TRACE("append " + std::to_string(nth));
     Machine machine(1, test::OneThreadAtATime{});
@@ -289,11 +291,13 @@ TEST(BeneathLoad, AnInstallationThatFailedCanBeRepeated) {
     write_neighbours(*engine, 0);
     auto load = *engine->begin_load_beneath(kUsed, small());
     write(*engine);
-    ASSERT_TRUE(add_all(*load).ok());
     machine.files->faults().add(test::fail_table_files(io::OperationKind::kAppend, static_cast<std::uint64_t>(nth)));
-    const Status first = load->install();
+    const Status added = add_all(*load);
+    const Status first = added.ok() ? load->install() : added;
     machine.files->faults().clear();
+    if (!added.ok()) continue;
     if (!first.ok()) {
+      ++failed;
       ASSERT_EQ(first.code(), Code::kIoError) << first.to_string();
       EXPECT_EQ(content_of(*engine), of_writers());
       const Status again = load->install();
@@ -301,10 +305,9 @@ TEST(BeneathLoad, AnInstallationThatFailedCanBeRepeated) {
     }
     load.reset();
     EXPECT_EQ(content_of(*engine), whole());
-    if (!first.ok()) continue;
-    EXPECT_GT(nth, 3);
-    break;
+    if (first.ok()) break;
   }
+  EXPECT_GT(failed, 3);
 }
 
 struct Image {
