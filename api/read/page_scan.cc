@@ -334,9 +334,10 @@ std::uint64_t PageScan::bytes_of(const Candidate& candidate) const {
 
 bool PageScan::show(const Candidate& candidate) {
   EntityView entity;
-  if (!did(view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select,
-                       shown_, entity))) {
-    return false;
+  entity.partition_key = key_.partition_key();
+  entity.row_key = key_.row_key();
+  if (!view_entity(candidate.version, candidate.value, scan_.read.select, shown_, entity)) {
+    return !fail(unreadable(candidate.value, entity.partition_key, entity.row_key));
   }
   (*reader_)(entity);
   return true;
@@ -354,7 +355,7 @@ bool PageScan::end_before(Candidate& candidate, bool at_partition) {
 bool PageScan::decode_key(Candidate& candidate) {
   if (candidate.is_key_decoded) return true;
   candidate.is_key_decoded = true;
-  return did(key_.decode(candidate.sort_key));
+  return key_.decode_row_alone(candidate.sort_key) || did(key_.decode(candidate.sort_key));
 }
 
 bool PageScan::open(Candidate& candidate, bool with_keys, FilterSubject& subject) {
