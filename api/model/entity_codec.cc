@@ -399,20 +399,41 @@ void view_value(const format::PropertyView& property, ValueView& value) noexcept
   make_view(property, value);
 }
 
-bool view_entity(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
-                 std::vector<PropertyView>& properties, EntityView& entity) {
-  format::PropertyReader reader;
-  if (!reader.open(bytes)) return false;
-  if (properties.size() < reader.property_count()) properties.resize(reader.property_count());
-  PropertyView* viewed = properties.data();
-  const bool is_well = read_selected(reader, select, [&viewed](const format::PropertyView& property) {
+namespace {
+
+/// Makes views of the selected properties, and moves `viewed` behind them.
+bool view_selected(format::PropertyReader reader, std::span<const std::string> select, PropertyView*& viewed) {
+  return read_selected(reader, select, [&viewed](const format::PropertyView& property) {
     viewed->name = property.name;
     make_view(property, viewed->value);
     ++viewed;
   });
-  entity.properties = {properties.data(), viewed};
+}
+
+}  // namespace
+
+bool view_entity(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
+                 std::vector<PropertyView>& properties, EntityView& entity) {
+  format::PropertyReader reader;
+  if (!reader.open(bytes)) return false;
+  const std::size_t count = reader.property_count();
+  if (properties.size() < count) properties.resize(count);
   entity.etag = ETag::of_timestamp(DateTime{version});
-  return is_well;
+  PropertyView* viewed = properties.data();
+  if (!select.empty()) {
+    const bool is_well = view_selected(reader, select, viewed);
+    entity.properties = {properties.data(), viewed};
+    return is_well;
+  }
+  // In registers: a property that was written in parts is slow to read as a whole.
+  format::PropertyView property;
+  for (PropertyView* const end = viewed + count; viewed != end; ++viewed) {
+    if (!reader.next(property)) return false;
+    viewed->name = property.name;
+    make_view(property, viewed->value);
+  }
+  entity.properties = {properties.data(), count};
+  return true;
 }
 
 }  // namespace varve

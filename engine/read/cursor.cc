@@ -114,6 +114,27 @@ bool Cursor::pass_stretch_backward(std::string_view sort_key) {
 // version_. Newer entries precede it, and older ones follow it. After a move backward, the entries' cursor is before
 // all entries of the returned key, because all of them had to be read.
 
+/// Shows a plain put.
+inline void Cursor::show_put(const Entry& entry) noexcept {
+  shown_key_ = entry.sort_key;
+  shown_version_ = entry.version;
+  has_value_ = true;
+  value_ = entry.value;
+  shown_end_ = 0;
+  valid_ = true;
+}
+
+/// The key before is below upper_. If this key shares with it more than it shares with upper_, both differ from upper_ at the
+/// same byte, and this key is below upper_ too.
+inline bool Cursor::show_plain(const KeyStep& step) {
+  const Entry& entry = step.entry;
+  if (entry.kind != Kind::kPut || entry.version > version_) return false;
+  if (!upper_.empty() && step.shared <= shared_with_upper_ && !is_below_upper(entry.sort_key)) return false;
+  ++examined_;
+  show_put(entry);
+  return true;
+}
+
 void Cursor::next() {
   assert(valid_);
   row_.begin_anywhere();
@@ -149,20 +170,9 @@ void Cursor::previous() {
   settle_backward();
 }
 
-bool Cursor::show_plain(const KeyStep& step) {
-  const Entry& entry = step.entry;
-  if (entry.kind != Kind::kPut || entry.version > version_ || !is_inside(step)) return false;
-  ++examined_;
-  show_put(entry);
-  return true;
-}
-
-/// The key before is below upper_, and this key is not below the key before. If both differ from upper_ at the same byte,
-/// this key is below upper_ too.
-bool Cursor::is_inside(const KeyStep& step) noexcept {
-  if (upper_.empty() || step.shared > shared_with_upper_) return true;
-  shared_with_upper_ = format::common_prefix(step.entry.sort_key, upper_);
-  return step.entry.sort_key.substr(shared_with_upper_) < std::string_view(upper_).substr(shared_with_upper_);
+bool Cursor::is_below_upper(std::string_view sort_key) noexcept {
+  shared_with_upper_ = format::common_prefix(sort_key, upper_);
+  return sort_key.substr(shared_with_upper_) < std::string_view(upper_).substr(shared_with_upper_);
 }
 
 void Cursor::settle_forward(bool is_passed) {
@@ -285,16 +295,6 @@ void Cursor::keep(const Entry& entry) {
   kept_is_external_ = entry.is_external();
   shown_version_ = entry.version;
   shown_end_ = entry.has_end() ? entry.end() : 0;
-}
-
-/// Shows a plain put.
-void Cursor::show_put(const Entry& entry) noexcept {
-  shown_key_ = entry.sort_key;
-  shown_version_ = entry.version;
-  has_value_ = true;
-  value_ = entry.value;
-  shown_end_ = 0;
-  valid_ = true;
 }
 
 void Cursor::show(const Entry& entry) {

@@ -92,7 +92,7 @@ class Cursor {
   /// Shows the present entry, the first one of its key, if it is a plain put inside the range and not above version_.
   /// Otherwise it does nothing, and returns false.
   bool show_plain(const KeyStep& step);
-  bool is_inside(const KeyStep& step) noexcept;
+  bool is_below_upper(std::string_view sort_key) noexcept;
   /// Moves forward from the present entry, the first one of its key, to the first key to be returned.
   /// `is_passed`: the move has nothing more to do at key_.
   void settle_forward(bool is_passed);

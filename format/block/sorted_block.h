@@ -96,7 +96,7 @@ class SortedBlockCursor {
 
   /// Reads the entry after the present one, and does not move. Returns false at the block's end, and if that entry is damaged.
   /// The cursor must be valid (asserted).
-  bool look_ahead(StoredEntry* ahead) const noexcept {
+  [[gnu::always_inline]] bool look_ahead(StoredEntry* ahead) const noexcept {
     assert(valid_);
     return next_ != end_ && decode_stored_entry(next_, end_, ahead) && ahead->shared <= key_.size();
   }
@@ -150,7 +150,7 @@ inline void SortedBlockCursor::prefetch_ahead(const char* at, const char* next, 
 
 /// The entry's first unshared byte nearly always differs from the key's. At a restart the entry shares none, and has more in
 /// common than it says.
-inline bool SortedBlockCursor::step_to_other_key(const StoredEntry& ahead, std::size_t* shared) {
+[[gnu::always_inline]] inline bool SortedBlockCursor::step_to_other_key(const StoredEntry& ahead, std::size_t* shared) {
   auto kept = static_cast<std::size_t>(ahead.shared);
   std::string_view tail = ahead.unshared;
   const std::string_view left(key_.view().data() + kept, key_.size() - kept);

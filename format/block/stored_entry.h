@@ -31,7 +31,8 @@ const char* take_any_lengths(const char* at, const char* end, StoredEntryLengths
 
 /// Reads the three lengths. Nearly all keys are shorter than 128 bytes and values than 16 KiB, and one load then reads
 /// all of them.
-inline const char* take_lengths(const char* at, const char* end, StoredEntryLengths* lengths) noexcept {
+[[gnu::always_inline]] inline const char* take_lengths(const char* at, const char* end,
+                                                       StoredEntryLengths* lengths) noexcept {
   if (end - at >= static_cast<std::ptrdiff_t>(sizeof(std::uint32_t))) [[likely]] {
     constexpr std::uint32_t kSeven = 0x7F;
     const std::uint32_t head = load_u32(at);
@@ -48,7 +49,7 @@ inline const char* take_lengths(const char* at, const char* end, StoredEntryLeng
 }
 
 /// Reads the entry at `at`, before the entries' end. Returns false if no whole entry is there.
-inline bool decode_stored_entry(const char* at, const char* end, StoredEntry* entry) noexcept {
+[[gnu::always_inline]] inline bool decode_stored_entry(const char* at, const char* end, StoredEntry* entry) noexcept {
   StoredEntryLengths lengths;
   at = take_lengths(at, end, &lengths);
   if (at == nullptr) [[unlikely]]

@@ -76,7 +76,7 @@ std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
 }
 
 /// Returns whether the whole text encodes as itself.
-bool is_plain(std::string_view text) noexcept {
+inline bool is_plain(std::string_view text) noexcept {
   if (text.size() < kWordBytes) return skip_ascii<true>(text, 0) == text.size();
   const std::size_t last = text.size() - kWordBytes;  // of the words, which overlap at the end
   for (std::size_t i = 0; i < last; i += kWordBytes) {
