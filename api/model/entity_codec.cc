@@ -168,10 +168,8 @@ Value value_of(const format::PropertyView& property) {
   return Value();  // open() accepts no other type.
 }
 
-}  // namespace
-
 /// Makes the view of the value in place, because a copy of it right after it was written in parts would be slow.
-void view_value(const format::PropertyView& property, ValueView& value) noexcept {
+inline void make_view(const format::PropertyView& property, ValueView& value) noexcept {
   switch (property.type) {
     case format::PropertyType::kBinary: value.emplace<BinaryView>().bytes = property.value; return;
     case format::PropertyType::kBoolean: value.emplace<bool>(property.as_boolean()); return;
@@ -186,8 +184,6 @@ void view_value(const format::PropertyView& property, ValueView& value) noexcept
       return;
   }
 }
-
-namespace {
 
 /// Returns the accounted size of a stored property (D-60). Stored texts are UTF-8, or were UTF-8 when they were
 /// written.
@@ -348,14 +344,13 @@ std::size_t selected_max(const format::PropertyReader& reader, std::span<const s
   return select.empty() ? reader.property_count() : std::min(select.size(), reader.property_count());
 }
 
-/// Returns why the stored entity cannot be read.
+}  // namespace
+
 Status unreadable(std::string_view bytes, std::string_view partition_key, std::string_view row_key) {
   const Result<format::EncodedEntity> opened = format::EncodedEntity::open(bytes);
   assert(!opened.ok());  // The reader refuses only what open() refuses.
   return opened.status().in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
 }
-
-}  // namespace
 
 /// Makes properties directly in the list of an entity. Entity::add() would make them elsewhere and move them.
 struct EntityMaker {
@@ -400,21 +395,45 @@ Status decode_properties(Entity& entity, format::CommitVersion version, std::str
                              [](PropertyList& list, std::size_t count) { list.reserve(count); });
 }
 
-Status view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
-                   std::string_view bytes, std::span<const std::string> select, std::vector<PropertyView>& properties,
-                   EntityView& entity) {
-  format::PropertyReader reader;
-  if (!reader.open(bytes)) return unreadable(bytes, partition_key, row_key);
-  if (properties.size() < reader.property_count()) properties.resize(reader.property_count());
-  PropertyView* viewed = properties.data();
-  const bool is_well = read_selected(reader, select, [&viewed](const format::PropertyView& property) {
+void view_value(const format::PropertyView& property, ValueView& value) noexcept {
+  make_view(property, value);
+}
+
+namespace {
+
+/// Makes views of the selected properties, and moves `viewed` behind them.
+bool view_selected(format::PropertyReader reader, std::span<const std::string> select, PropertyView*& viewed) {
+  return read_selected(reader, select, [&viewed](const format::PropertyView& property) {
     viewed->name = property.name;
-    view_value(property, viewed->value);
+    make_view(property, viewed->value);
     ++viewed;
   });
-  if (!is_well) return unreadable(bytes, partition_key, row_key);
-  entity = {partition_key, row_key, {properties.data(), viewed}, ETag::of_timestamp(DateTime{version})};
-  return Status();
+}
+
+}  // namespace
+
+bool view_entity(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
+                 std::vector<PropertyView>& properties, EntityView& entity) {
+  format::PropertyReader reader;
+  if (!reader.open(bytes)) return false;
+  const std::size_t count = reader.property_count();
+  if (properties.size() < count) properties.resize(count);
+  entity.etag = ETag::of_timestamp(DateTime{version});
+  PropertyView* viewed = properties.data();
+  if (!select.empty()) {
+    const bool is_well = view_selected(reader, select, viewed);
+    entity.properties = {properties.data(), viewed};
+    return is_well;
+  }
+  // In registers: a property that was written in parts is slow to read as a whole.
+  format::PropertyView property;
+  for (PropertyView* const end = viewed + count; viewed != end; ++viewed) {
+    if (!reader.next(property)) return false;
+    viewed->name = property.name;
+    make_view(property, viewed->value);
+  }
+  entity.properties = {properties.data(), count};
+  return true;
 }
 
 }  // namespace varve

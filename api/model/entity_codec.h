@@ -75,10 +75,11 @@ Status decode_properties(format::CommitVersion version, std::string_view bytes, 
                          PropertyRoom& room, Entity& entity);
 /// Makes `value` a view of the stored value.
 void view_value(const format::PropertyView& property, ValueView& value) noexcept;
-/// Makes `entity` a view of the entity in place. `properties` holds the viewed properties; its old content is discarded,
-/// and its size is at least their number. Errors: as decode_properties().
-Status view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
-                   std::string_view bytes, std::span<const std::string> select, std::vector<PropertyView>& properties,
-                   EntityView& entity);
+/// Makes `entity`, which has its keys, a view of the entity in place. `properties` holds the viewed properties; its old
+/// content is discarded, and its size is at least their number. Returns false if the entity cannot be read.
+bool view_entity(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
+                 std::vector<PropertyView>& properties, EntityView& entity);
+/// Returns why the entity cannot be read. Errors: as decode_properties().
+Status unreadable(std::string_view bytes, std::string_view partition_key, std::string_view row_key);
 
 }  // namespace varve

@@ -39,30 +39,14 @@ char* PageMemory::add_piece(Kind kind, std::size_t bytes) {
   return static_cast<char*>(memory);
 }
 
-char* PageMemory::take(std::size_t bytes, std::size_t alignment) {
-  const std::size_t skipped = (alignment - reinterpret_cast<std::uintptr_t>(at_) % alignment) % alignment;
-  if (at_ != nullptr && skipped + bytes <= left_) {
-    at_ += skipped;
-    left_ -= skipped;
-  } else if (bytes > kSharedMax) {
-    return add_piece(Kind::kOwn, bytes);
-  } else {
-    const bool is_small = pieces_.empty() && bytes <= spare_pieces::kPieceBytes;
-    const std::size_t piece = is_small ? spare_pieces::kPieceBytes : spare_pieces::kLargeBytes;
-    at_ = add_piece(is_small ? Kind::kSmall : Kind::kLarge, piece);
-    left_ = piece;
-  }
-  char* const room = at_;
-  at_ += bytes;
-  left_ -= bytes;
+char* PageMemory::take_piece(std::size_t bytes) {
+  if (bytes > kSharedMax) return add_piece(Kind::kOwn, bytes);
+  const bool is_small = pieces_.empty() && bytes <= spare_pieces::kPieceBytes;
+  const std::size_t piece = is_small ? spare_pieces::kPieceBytes : spare_pieces::kLargeBytes;
+  char* const room = add_piece(is_small ? Kind::kSmall : Kind::kLarge, piece);
+  at_ = room + bytes;
+  left_ = piece - bytes;
   return room;
-}
-
-std::string_view PageMemory::copy(std::string_view text) {
-  char* const room = take(text.size() + 1, 1);
-  if (!text.empty()) std::memcpy(room, text.data(), text.size());
-  room[text.size()] = '\0';
-  return {room, text.size()};
 }
 
 }  // namespace varve

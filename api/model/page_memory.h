@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +22,23 @@ class PageMemory {
   PageMemory& operator=(const PageMemory&) = delete;
   ~PageMemory();
 
-  /// Returns room for `bytes` bytes. `alignment` is at most that of `operator new`.
-  char* take(std::size_t bytes, std::size_t alignment);
+  /// Returns room for `bytes` bytes. `alignment` is a power of two, at most that of `operator new`.
+  char* take(std::size_t bytes, std::size_t alignment) {
+    const std::size_t skipped = (0 - reinterpret_cast<std::uintptr_t>(at_)) & (alignment - 1);
+    if (skipped + bytes > left_) [[unlikely]]
+      return take_piece(bytes);
+    char* const room = at_ + skipped;
+    at_ = room + bytes;
+    left_ -= skipped + bytes;
+    return room;
+  }
   /// Returns a copy of the text, with a zero after it.
-  std::string_view copy(std::string_view text);
+  std::string_view copy(std::string_view text) {
+    char* const room = take(text.size() + 1, 1);
+    if (!text.empty()) std::memcpy(room, text.data(), text.size());
+    room[text.size()] = '\0';
+    return {room, text.size()};
+  }
 
   /// Returns the bytes of all pieces.
   std::size_t bytes() const noexcept { return bytes_; }
@@ -36,6 +50,8 @@ class PageMemory {
     Kind kind;
   };
 
+  /// Takes the room from a new piece.
+  char* take_piece(std::size_t bytes);
   char* add_piece(Kind kind, std::size_t bytes);
 
   std::vector<Piece> pieces_;

@@ -334,9 +334,10 @@ std::uint64_t PageScan::bytes_of(const Candidate& candidate) const {
 
 bool PageScan::show(const Candidate& candidate) {
   EntityView entity;
-  if (!did(view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select,
-                       shown_, entity))) {
-    return false;
+  entity.partition_key = key_.partition_key();
+  entity.row_key = key_.row_key();
+  if (!view_entity(candidate.version, candidate.value, scan_.read.select, shown_, entity)) {
+    return !fail(unreadable(candidate.value, entity.partition_key, entity.row_key));
   }
   (*reader_)(entity);
   return true;
@@ -351,10 +352,8 @@ bool PageScan::end_before(Candidate& candidate, bool at_partition) {
   return true;
 }
 
-bool PageScan::decode_key(Candidate& candidate) {
-  if (candidate.is_key_decoded) return true;
-  candidate.is_key_decoded = true;
-  return did(key_.decode(candidate.sort_key));
+bool PageScan::decode_whole_key(std::string_view sort_key) {
+  return did(key_.decode(sort_key));
 }
 
 bool PageScan::open(Candidate& candidate, bool with_keys, FilterSubject& subject) {
@@ -385,11 +384,7 @@ bool PageScan::fold(Candidate& candidate) {
   return failure_.ok();
 }
 
-/// Reads the clock only once every 16 entities, and never before the first entity was examined.
-bool PageScan::is_over() {
-  if (matched_ == bounds_.entities_max) return true;
-  constexpr std::uint64_t kEntitiesBetween = 16;
-  if (page_.cost.entities_examined % kEntitiesBetween != 1) return false;
+bool PageScan::is_time_over() {
   return clock_.monotonic() >= bounds_.deadline || bounds_.stop.stop_requested();
 }
 

@@ -169,7 +169,12 @@ class PageScan {
   bool did(Status step);
   bool keep(Candidate& candidate);
   bool show(const Candidate& candidate);
-  bool decode_key(Candidate& candidate);
+  bool decode_key(Candidate& candidate) {
+    if (candidate.is_key_decoded) return true;
+    candidate.is_key_decoded = true;
+    return key_.decode_row_alone(candidate.sort_key) || decode_whole_key(candidate.sort_key);
+  }
+  bool decode_whole_key(std::string_view sort_key);
 
   /// Makes the subject of a filter or fold. Decodes the key if `with_keys` says so.
   bool open(Candidate& candidate, bool with_keys, FilterSubject& subject);
@@ -180,7 +185,13 @@ class PageScan {
   void make_room();
   /// Returns the bytes that the candidate takes of PageBounds::bytes_max.
   std::uint64_t bytes_of(const Candidate& candidate) const;
-  bool is_over();
+  /// Reads the clock only once every 16 entities, and never before the first entity was examined.
+  bool is_over() {
+    constexpr std::uint64_t kEntitiesBetween = 16;
+    if (matched_ == bounds_.entities_max) return true;
+    return page_.cost.entities_examined % kEntitiesBetween == 1 && is_time_over();
+  }
+  bool is_time_over();
 
   const engine::ReadView& view_;
   const Filter& filter_;

@@ -87,7 +87,10 @@ Status EntryReader::make(std::string_view key, std::string_view value) {
 Status EntryReader::see(std::string_view key, std::string_view value) {
   if (Status decoded = key_.decode(key); !decoded.ok()) return decoded;
   EntityView entity;
-  return view_entity(key_.partition_key(), key_.row_key(), 1, value, {}, properties_, entity);
+  entity.partition_key = key_.partition_key();
+  entity.row_key = key_.row_key();
+  if (view_entity(1, value, {}, properties_, entity)) return Status();
+  return unreadable(value, entity.partition_key, entity.row_key);
 }
 
 void EntryReader::copy(std::string_view key, std::string_view value) {

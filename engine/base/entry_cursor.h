@@ -3,6 +3,7 @@
 // Must never: hide an entry. The layer above decides which versions a reader may see.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -56,6 +57,14 @@ class EntryStream {
 
 using ShowEntry = std::function<void(const Entry&)>;
 
+/// A step to another key.
+struct KeyStep {
+  /// The entry after the step, as entry() returns it.
+  Entry entry;
+  /// The number of bytes that its key is known to share with the key before the step, at the start.
+  std::size_t shared = 0;
+};
+
 /// An iteration that can move to any position. At first it has no position and is not valid.
 class EntryCursor : public EntryStream {
  public:
@@ -88,6 +97,11 @@ class EntryCursor : public EntryStream {
       if (!valid() || entry().sort_key != sort_key) return;
     }
     seek(sort_key, kBelowAll);
+  }
+  /// Does pass_key(), if the next key is at hand and so the move cannot fail. Otherwise does not move, and returns false.
+  virtual bool step_to_next_key(KeyStep& step) {
+    static_cast<void>(step);
+    return false;
   }
   /// Moves as seek(). The iteration moves forward.
   virtual void seek_ahead(std::string_view sort_key, CommitVersion at_most) { seek(sort_key, at_most); }

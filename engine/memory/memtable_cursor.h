@@ -19,6 +19,14 @@ class MemtableCursor final : public EntryCursor {
   void next() override { cursor_.next(); }
   void previous() override { cursor_.previous(); }
   void pass_key(std::string_view sort_key) override { (void)cursor_.pass_key(sort_key); }
+  bool step_to_next_key(KeyStep& step) override {
+    Memtable::Cursor ahead = cursor_;
+    (void)ahead.pass_key(cursor_.entry().sort_key);
+    if (!ahead.valid()) return false;
+    cursor_ = ahead;
+    step = {cursor_.entry(), 0};
+    return true;
+  }
   bool show_newest(std::string_view sort_key, CommitVersion at_most, const ShowEntry& show) override {
     const std::optional<Entry> newest = memtable_.find(sort_key, at_most);
     if (newest) show(*newest);

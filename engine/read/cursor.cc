@@ -7,6 +7,8 @@
 #include <cassert>
 #include <utility>
 
+#include "format/bytes/common_prefix.h"
+
 namespace varve::engine {
 
 Cursor::Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::string_view lower,
@@ -112,8 +114,30 @@ bool Cursor::pass_stretch_backward(std::string_view sort_key) {
 // version_. Newer entries precede it, and older ones follow it. After a move backward, the entries' cursor is before
 // all entries of the returned key, because all of them had to be read.
 
+/// Shows a plain put.
+inline void Cursor::show_put(const Entry& entry) noexcept {
+  shown_key_ = entry.sort_key;
+  shown_version_ = entry.version;
+  has_value_ = true;
+  value_ = entry.value;
+  shown_end_ = 0;
+  valid_ = true;
+}
+
+/// The key before is below upper_. If this key shares with it more than it shares with upper_, both differ from upper_ at the
+/// same byte, and this key is below upper_ too.
+inline bool Cursor::show_plain(const KeyStep& step) {
+  const Entry& entry = step.entry;
+  if (entry.kind != Kind::kPut || entry.version > version_) return false;
+  if (!upper_.empty() && step.shared <= shared_with_upper_ && !is_below_upper(entry.sort_key)) return false;
+  ++examined_;
+  show_put(entry);
+  return true;
+}
+
 void Cursor::next() {
   assert(valid_);
+  row_.begin_anywhere();
   if (backward_) {
     backward_ = false;
     entries_->seek(key_, version_);
@@ -122,10 +146,15 @@ void Cursor::next() {
       is_key_passed_ = true;
       return;
     }
+  } else if (KeyStep step; entries_->step_to_next_key(step)) [[likely]] {
+    if (show_plain(step)) return;
+    key_.assign(step.entry.sort_key);
+    return settle_forward(false);
+  } else {
+    key_.assign(shown_key_);
   }
-  row_.begin_anywhere();
   entries_->pass_key(key_);
-  if (!show_plain()) settle_forward(true);
+  if (!entries_->valid() || !show_plain({entries_->entry(), 0})) settle_forward(true);
 }
 
 void Cursor::previous() {
@@ -133,6 +162,7 @@ void Cursor::previous() {
   is_key_passed_ = true;
   if (!backward_) {
     backward_ = true;
+    key_.assign(shown_key_);
     go_before(key_);
   } else {
     row_.begin_anywhere();
@@ -140,14 +170,9 @@ void Cursor::previous() {
   settle_backward();
 }
 
-bool Cursor::show_plain() {
-  if (!entries_->valid()) return false;
-  const Entry entry = entries_->entry();
-  const bool is_inside = upper_.empty() || entry.sort_key < upper_;
-  if (entry.kind != Kind::kPut || entry.version > version_ || !is_inside) return false;
-  ++examined_;
-  show(entry);
-  return true;
+bool Cursor::is_below_upper(std::string_view sort_key) noexcept {
+  shared_with_upper_ = format::common_prefix(sort_key, upper_);
+  return sort_key.substr(shared_with_upper_) < std::string_view(upper_).substr(shared_with_upper_);
 }
 
 void Cursor::settle_forward(bool is_passed) {
@@ -228,6 +253,7 @@ void Cursor::settle_backward() {
     }
     if (live) {
       row_.end_behind(key_);
+      shown_key_ = key_;
       valid_ = take_value(kept_value_, kept_is_external_);
       return;
     }
@@ -272,15 +298,11 @@ void Cursor::keep(const Entry& entry) {
 }
 
 void Cursor::show(const Entry& entry) {
-  key_.assign(entry.sort_key);
+  shared_with_upper_ = kUnknown;
+  if (entry.kind == Kind::kPut) return show_put(entry);
+  key_.assign(entry.sort_key);  // if the value cannot be read
+  shown_key_ = entry.sort_key;
   shown_version_ = entry.version;
-  if (entry.kind == Kind::kPut) [[likely]] {
-    has_value_ = true;
-    value_ = entry.value;
-    shown_end_ = 0;
-    valid_ = true;
-    return;
-  }
   shown_end_ = entry.has_end() ? entry.end() : 0;
   valid_ = take_value(entry.content(), entry.is_external());
 }

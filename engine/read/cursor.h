@@ -76,7 +76,7 @@ class Cursor {
   bool has_stopped() const noexcept { return has_stopped_; }
 
   // Return the parts of the present key's entry. valid() must be true.
-  std::string_view key() const noexcept { return key_; }
+  std::string_view key() const noexcept { return shown_key_; }
   std::string_view value() const noexcept { return value_; }
   CommitVersion version() const noexcept { return shown_version_; }
   /// Returns the time at which the entity ends; zero if it has no end.
@@ -89,9 +89,10 @@ class Cursor {
  private:
   /// Ends a seek that the lease does not allow.
   bool is_refused();
-  /// Shows the present entry, the first one of its key, if it is inside the range, a plain put and not above version_.
+  /// Shows the present entry, the first one of its key, if it is a plain put inside the range and not above version_.
   /// Otherwise it does nothing, and returns false.
-  bool show_plain();
+  bool show_plain(const KeyStep& step);
+  bool is_below_upper(std::string_view sort_key) noexcept;
   /// Moves forward from the present entry, the first one of its key, to the first key to be returned.
   /// `is_passed`: the move has nothing more to do at key_.
   void settle_forward(bool is_passed);
@@ -118,6 +119,7 @@ class Cursor {
   }
   bool has_ended(CommitVersion end) const noexcept;
   void show_forward(const Entry& entry);
+  void show_put(const Entry& entry) noexcept;
   void show(const Entry& entry);
   void keep(const Entry& entry);
   /// Takes the value of the entry that will be returned. Returns false if the iteration failed.
@@ -133,7 +135,11 @@ class Cursor {
   VersionClock* clock_ = nullptr;  // null while the time is zero
   ExternalValues values_;
 
-  std::string key_;  // of the returned entry; while settling, of skipped entries; before, where the move begins
+  std::string key_;  // backward, of the returned entry; while settling, of skipped ones; before, where the move begins
+  std::string_view shown_key_;  // of the returned entry: in key_, or forward in the memory of the entries' cursor
+  // The number of bytes that the shown key shares with upper_, in a walk forward. kUnknown: they were not compared.
+  static constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
+  std::size_t shared_with_upper_ = kUnknown;
   std::string_view value_;
   std::string kept_value_;  // used backward, because the entries' cursor is already ahead
   bool kept_is_external_ = false;

@@ -24,6 +24,8 @@ class LevelCursor final : public EntryCursor {
   void next() override;
   void previous() override;
   void pass_key(std::string_view sort_key) override;
+  /// No key is in two files of a level.
+  bool step_to_next_key(KeyStep& step) override { return cursor_->step_to_next_key(step); }
   void pass_by(const PassRule& rule) override { rule_ = &rule; }
   bool pass_deletes(std::string_view bound) override;
   bool pass_deletes_backward(std::string_view bound) override;

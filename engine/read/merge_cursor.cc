@@ -107,6 +107,17 @@ void MergeCursor::pass_key(std::string_view sort_key) {
   }
 }
 
+/// While one source alone has the key, the others are at their place already.
+bool MergeCursor::step_to_next_key(KeyStep& step) {
+  assert(!forward_.empty());
+  if (!forward_.is_key_alone()) return false;
+  const std::size_t at = forward_.top().walk;
+  if (!sources_[at]->step_to_next_key(step)) return false;
+  forward_.replace_top(step.entry);
+  if (forward_.top().walk != at) step = {forward_.top().entry, 0};
+  return true;
+}
+
 void MergeCursor::seek_ahead(std::string_view sort_key, CommitVersion at_most) {
   while (!forward_.empty()) {
     const MergeHeap::Head& top = forward_.top();

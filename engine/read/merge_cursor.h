@@ -42,6 +42,7 @@ class MergeCursor final : public EntryCursor {
   void next() override;
   void previous() override;
   void pass_key(std::string_view sort_key) override;
+  bool step_to_next_key(KeyStep& step) override;
   void seek_ahead(std::string_view sort_key, CommitVersion at_most) override;
   bool show_newest(std::string_view sort_key, CommitVersion at_most, const ShowEntry& show) override;
   bool pass_deletes(std::string_view bound) override;

@@ -28,29 +28,44 @@ class DirectedMergeHeap {
   };
 
   void reserve(std::size_t count) { heads_.reserve(count); }
-  void clear() noexcept { heads_.clear(); }
+  void clear() noexcept {
+    heads_.clear();
+    forget_order();
+  }
   bool empty() const noexcept { return heads_.empty(); }
   const Head& top() const noexcept { return heads_.front(); }
   /// Returns the head that comes after the top, or null.
   const Head* second() const noexcept {
     if (heads_.size() < 2) return nullptr;
-    const bool right = heads_.size() > 2 && comes_later(heads_[1], heads_[2]);
-    return right ? &heads_[2] : &heads_[1];
+    if (second_ == kUnknown) second_ = heads_.size() > 2 && comes_later(heads_[1], heads_[2]) ? 2 : 1;
+    return &heads_[second_];
+  }
+  /// Returns whether no other iteration is at the key of the top.
+  bool is_key_alone() noexcept {
+    if (!is_key_alone_) is_key_alone_ = heads_.size() < 2 || second()->entry.sort_key != top().entry.sort_key;
+    return is_key_alone_;
   }
 
   void add(const Entry& entry, std::size_t walk) { heads_.push_back({entry, walk}); }
   /// Called after the last add().
-  void order() noexcept { std::make_heap(heads_.begin(), heads_.end(), comes_later); }
+  void order() noexcept {
+    forget_order();
+    std::make_heap(heads_.begin(), heads_.end(), comes_later);
+  }
 
-  /// The iteration at the top has moved to `entry`.
+  /// The iteration at the top has moved to `entry`. Mostly it stays at the top, and nothing else moves.
   void replace_top(const Entry& entry) noexcept {
     heads_.front().entry = entry;
-    sift_down();
+    if (heads_.size() == 1) return;
+    const int compared = entry.sort_key.compare(second()->entry.sort_key);
+    is_key_alone_ = kDirection == Direction::kForward ? compared < 0 : compared > 0;
+    if (!is_key_alone_) sift_down();
   }
   /// The iteration at the top has ended.
   void remove_top() noexcept {
     heads_.front() = heads_.back();
     heads_.pop_back();
+    forget_order();
     if (!heads_.empty()) sift_down();
   }
 
@@ -64,8 +79,14 @@ class DirectedMergeHeap {
     return a.walk > b.walk;
   }
 
+  void forget_order() noexcept {
+    second_ = kUnknown;
+    is_key_alone_ = false;
+  }
+
   /// Moves the top down, because it may come later than its children.
   void sift_down() noexcept {
+    forget_order();
     if (heads_.size() == 1) return;
     const Head moving = heads_.front();
     std::size_t at = 0;
@@ -80,7 +101,11 @@ class DirectedMergeHeap {
     heads_[at] = moving;
   }
 
+  static constexpr std::size_t kUnknown = 0;
+
   std::vector<Head> heads_;
+  mutable std::size_t second_ = kUnknown;  // the place of the head after the top
+  bool is_key_alone_ = false;              // false: perhaps
 };
 
 using MergeHeap = DirectedMergeHeap<Direction::kForward>;

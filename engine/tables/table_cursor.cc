@@ -353,9 +353,11 @@ void TableCursor::next() {
 
 void TableCursor::pass_key(std::string_view sort_key) {
   assert(valid_);
-  if (data_.next_has_other_key()) [[likely]]
+  std::size_t shared = 0;
+  if (data_.step_to_other_key(&shared)) [[likely]]
     return;
   valid_ = false;
+  data_.next();
   settle(May::kPassUnwanted);
   if (valid_ && data_.key() == sort_key) EntryCursor::pass_key(sort_key);
 }

@@ -32,6 +32,11 @@ class TableCursor final : public EntryCursor {
   void next() override;
   void previous() override;
   void pass_key(std::string_view sort_key) override;
+  bool step_to_next_key(KeyStep& step) override {
+    if (!data_.step_to_other_key(&step.shared)) return false;
+    step.entry = entry();
+    return true;
+  }
   void pass_by(const PassRule& rule) override { rule_ = &rule; }
   bool pass_deletes(std::string_view bound) override;
   bool pass_deletes_backward(std::string_view bound) override;

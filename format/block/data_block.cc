@@ -39,33 +39,34 @@ Status DataBlockCursor::open(std::string_view content) {
   return Status();
 }
 
-/// Decodes the version and kind that precede the value of the inner cursor's entry.
-void DataBlockCursor::load() {
-  valid_ = false;
-  if (!entries_.valid() || failed_ != Code::kOk) return;
-  const std::string_view bytes = entries_.value();
+/// Decodes the value of an entry of the inner cursor.
+inline Code DataBlockCursor::decode(std::string_view bytes, Content& content) const noexcept {
   const char* const end = bytes.data() + bytes.size();
   std::uint64_t above_base = 0;
   const char* const at = take_varint(bytes.data(), end, &above_base);
-  if (at == nullptr || at == end || above_base > kCommitVersionMax - base_version()) [[unlikely]] {
-    failed_ = Code::kCorruption;
-    return;
-  }
-  version_ = base_version() + above_base;
-  kind_ = static_cast<Kind>(*at);
-  value_ = {at + 1, static_cast<std::size_t>(end - at - 1)};
-  if (kind_ != Kind::kPut) failed_ = check_special();
+  if (at == nullptr || at == end || above_base > kCommitVersionMax - base_version()) [[unlikely]]
+    return Code::kCorruption;
+  content.version = base_version() + above_base;
+  content.kind = static_cast<Kind>(*at);
+  content.value = {at + 1, static_cast<std::size_t>(end - at - 1)};
+  return content.kind == Kind::kPut ? Code::kOk : check_special(content);
+}
+
+void DataBlockCursor::load() {
+  valid_ = false;
+  if (!entries_.valid() || failed_ != Code::kOk) return;
+  failed_ = decode(entries_.value(), content_);
   valid_ = failed_ == Code::kOk;
 }
 
 /// Checks an entry that is no plain put.
-Code DataBlockCursor::check_special() const noexcept {
-  switch (kind_) {
-    case Kind::kDelete: return value_.empty() ? Code::kOk : Code::kCorruption;
+Code DataBlockCursor::check_special(const Content& content) noexcept {
+  switch (content.kind) {
+    case Kind::kDelete: return content.value.empty() ? Code::kOk : Code::kCorruption;
     case Kind::kPutExternal: return Code::kOk;
     case Kind::kPutExpiring:
     case Kind::kPutExpiringExternal:
-      return value_.size() >= kEndBytes && is_end(end_in(value_)) ? Code::kOk : Code::kCorruption;
+      return content.value.size() >= kEndBytes && is_end(end_in(content.value)) ? Code::kOk : Code::kCorruption;
     default: return Code::kUnsupported;
   }
 }
@@ -86,11 +87,15 @@ void DataBlockCursor::next() {
   load();
 }
 
-bool DataBlockCursor::next_has_other_key() {
+/// Of a damaged entry, next() tells.
+bool DataBlockCursor::step_to_other_key(std::size_t* shared) {
   assert(valid_);
-  const bool is_other = entries_.next_has_other_key();
-  load();
-  return is_other && valid_;
+  StoredEntry ahead;
+  if (!entries_.look_ahead(&ahead)) return false;
+  Content content;
+  if (decode(ahead.value, content) != Code::kOk || !entries_.step_to_other_key(ahead, shared)) return false;
+  content_ = content;
+  return true;
 }
 
 void DataBlockCursor::previous() {
@@ -103,14 +108,14 @@ void DataBlockCursor::seek(std::string_view key, CommitVersion newest) {
   const bool found = entries_.seek(key);
   load();
   if (!found) return;
-  while (valid_ && version_ > newest && entries_.key() == key) next();
+  while (valid_ && content_.version > newest && entries_.key() == key) next();
 }
 
 FindOutcome DataBlockCursor::find(std::string_view key, std::uint64_t key_hash, CommitVersion newest) {
   const bool found = entries_.find(key, key_hash);
   load();
   if (found) {
-    while (valid_ && version_ > newest) {
+    while (valid_ && content_.version > newest) {
       next();
       if (valid_ && entries_.key() != key) {
         valid_ = false;
@@ -127,7 +132,7 @@ Status DataBlockCursor::status() const {
   if (failed_ == Code::kOk) return entries_.status();
   const std::string place = "data block: the entry at byte " + std::to_string(entries_.offset());
   if (failed_ == Code::kCorruption) return Status::corruption(place + " is damaged");
-  return Status::unsupported(place + " is of kind " + std::to_string(static_cast<unsigned>(kind_)) +
+  return Status::unsupported(place + " is of kind " + std::to_string(static_cast<unsigned>(content_.kind)) +
                              ", which this build does not know");
 }
 

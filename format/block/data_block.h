@@ -47,10 +47,10 @@ class DataBlockCursor {
 
   bool valid() const noexcept { return valid_; }
   std::string_view key() const noexcept { return entries_.key(); }
-  CommitVersion version() const noexcept { return version_; }
-  Kind kind() const noexcept { return kind_; }
-  std::string_view value() const noexcept { return value_; }
-  DataEntry entry() const noexcept { return {key(), version_, kind_, value_}; }
+  CommitVersion version() const noexcept { return content_.version; }
+  Kind kind() const noexcept { return content_.kind; }
+  std::string_view value() const noexcept { return content_.value; }
+  DataEntry entry() const noexcept { return {key(), content_.version, content_.kind, content_.value}; }
   CommitVersion base_version() const noexcept { return entries_.block().base_version(); }
 
   void seek_to_first();
@@ -63,20 +63,27 @@ class DataBlockCursor {
   /// The cursor must be valid (asserted).
   void next();
   void previous();
-  /// Does next(). Returns true if the cursor is then at an entry with another key.
-  bool next_has_other_key();
+  /// Moves to the next entry, if this block has it, it is not damaged and has another key. Otherwise does not move, and
+  /// returns false. `shared` receives the number of bytes that the two keys have in common at the start.
+  bool step_to_other_key(std::size_t* shared);
 
   /// Returns Ok, kCorruption or kUnsupported. The errors mean that a move met damage or a kind unknown to this build.
   Status status() const;
 
  private:
+  /// What precedes the value of an entry, and the value.
+  struct Content {
+    CommitVersion version = 0;
+    Kind kind = Kind::kPut;
+    std::string_view value;
+  };
+
   void load();
-  Code check_special() const noexcept;
+  Code decode(std::string_view bytes, Content& content) const noexcept;
+  static Code check_special(const Content& content) noexcept;
 
   SortedBlockCursor entries_;
-  CommitVersion version_ = 0;
-  std::string_view value_;
-  Kind kind_ = Kind::kPut;
+  Content content_;
   bool valid_ = false;
   Code failed_ = Code::kOk;
 };

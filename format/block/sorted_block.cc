@@ -3,11 +3,11 @@
 #include "format/block/sorted_block.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cstring>
 #include <limits>
 
+#include "format/bytes/common_prefix.h"
 #include "format/bytes/damage.h"
 #include "format/bytes/prefetch.h"
 #include "format/bytes/varint.h"
@@ -19,52 +19,6 @@ constexpr std::size_t kRestartCountAt = 8;
 constexpr std::size_t kBucketCountAt = 12;
 constexpr std::size_t kTrailerZeroAt = 14;
 constexpr std::ptrdiff_t kCacheLineBytes = 64;
-
-/// Returns the number of bytes that a and b have in common at the start.
-std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
-  const std::size_t size = std::min(a.size(), b.size());
-  std::size_t at = 0;
-  for (; at + sizeof(std::uint64_t) <= size; at += sizeof(std::uint64_t)) {
-    const std::uint64_t different = load_u64(a.data() + at) ^ load_u64(b.data() + at);
-    if (different != 0) return at + static_cast<std::size_t>(std::countr_zero(different)) / 8;
-  }
-  while (at < size && a[at] == b[at]) ++at;
-  return at;
-}
-
-/// The three lengths that precede an entry's bytes.
-struct Lengths {
-  std::uint64_t shared = 0;
-  std::uint64_t unshared = 0;
-  std::uint64_t value = 0;
-};
-
-/// Reads any three varints. Returns the address after them, or null.
-const char* take_any_lengths(const char* at, const char* end, Lengths* lengths) noexcept {
-  at = take_varint(at, end, &lengths->shared);
-  if (at == nullptr) return nullptr;
-  at = take_varint(at, end, &lengths->unshared);
-  if (at == nullptr) return nullptr;
-  return take_varint(at, end, &lengths->value);
-}
-
-/// Reads the three lengths. Nearly all keys are shorter than 128 bytes and values than 16 KiB, and one load then reads
-/// all of them.
-inline const char* take_lengths(const char* at, const char* end, Lengths* lengths) noexcept {
-  if (end - at >= static_cast<std::ptrdiff_t>(sizeof(std::uint32_t))) [[likely]] {
-    constexpr std::uint32_t kSeven = 0x7F;
-    const std::uint32_t head = load_u32(at);
-    const std::uint32_t above = head >> 24;
-    const bool is_short_value = (head & 0x00808080) == 0;
-    if (is_short_value || ((head & 0x80808080) == 0x00800000 && above != 0)) [[likely]] {
-      lengths->shared = head & kSeven;
-      lengths->unshared = head >> 8 & kSeven;
-      lengths->value = (head >> 16 & kSeven) | (is_short_value ? 0 : above << 7);
-      return at + (is_short_value ? 3 : 4);
-    }
-  }
-  return take_any_lengths(at, end, lengths);
-}
 
 /// Prefetches the bytes before the trailer, which a search reads first, while the trailer is checked.
 void prefetch_search_parts(const char* trailer, std::size_t bytes_before) noexcept {
@@ -82,16 +36,6 @@ void prefetch_middle(const char* start, const char* end) noexcept {
   prefetch(middle + std::min(end - middle, kCacheLineBytes));
 }
 
-/// Prefetches the estimated start of a later entry, as if all entries had the present size. The distance is large
-/// enough for the bytes to arrive before the iteration does.
-void prefetch_ahead(const char* at, const char* next, const char* end) noexcept {
-  constexpr std::ptrdiff_t kEntriesAhead = 3;
-  const std::ptrdiff_t bytes = kEntriesAhead * (next - at);
-  if (bytes + kCacheLineBytes >= end - next) return;
-  prefetch(next + bytes);
-  prefetch(next + bytes + kCacheLineBytes);
-}
-
 unsigned char byte_at(std::string_view bytes, std::size_t at) noexcept {
   return static_cast<unsigned char>(bytes[at]);
 }
@@ -101,13 +45,15 @@ bool below(std::string_view a, std::string_view b) noexcept {
   return order != 0 ? order < 0 : a.size() < b.size();
 }
 
-/// Returns whether two keys differ after the prefix that they share. Nearly always their first bytes there differ.
-bool differ(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return true;
-  return !a.empty() && (a.front() != b.front() || a != b);
-}
-
 }  // namespace
+
+const char* take_any_lengths(const char* at, const char* end, StoredEntryLengths* lengths) noexcept {
+  at = take_varint(at, end, &lengths->shared);
+  if (at == nullptr) return nullptr;
+  at = take_varint(at, end, &lengths->unshared);
+  if (at == nullptr) return nullptr;
+  return take_varint(at, end, &lengths->value);
+}
 
 Result<SortedBlock> SortedBlock::parse(std::string_view content) {
   if (content.size() < kSortedBlockTrailerBytes) return damaged("sorted block", "is shorter than its trailer");
@@ -154,21 +100,6 @@ void SortedBlockCursor::fail(const char* at) noexcept {
   damaged_at_ = static_cast<std::size_t>(at - begin_);
 }
 
-inline bool SortedBlockCursor::decode(const char* at, Entry* entry) const noexcept {
-  Lengths lengths;
-  at = take_lengths(at, end_, &lengths);
-  if (at == nullptr) [[unlikely]]
-    return false;
-  const auto left = static_cast<std::uint64_t>(end_ - at);
-  if (lengths.unshared > left || lengths.value > left - lengths.unshared) [[unlikely]]
-    return false;
-  entry->shared = lengths.shared;
-  entry->unshared = {at, static_cast<std::size_t>(lengths.unshared)};
-  entry->value = {at + lengths.unshared, static_cast<std::size_t>(lengths.value)};
-  entry->end = at + lengths.unshared + lengths.value;
-  return true;
-}
-
 /// Prefetches the two restarts that a binary search between `low` and `high` may read after the restart at `middle`.
 void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle, std::uint32_t high) const noexcept {
   for (const std::uint32_t next : {middle - (middle - low) / 2, high - (high - middle) / 2}) {
@@ -178,33 +109,26 @@ void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle
 }
 
 /// Reads the entry at a restart. If no entry with its whole key is there, returns false and records the damage.
-inline bool SortedBlockCursor::decode_restart(std::uint32_t number, const char** at, Entry* entry) noexcept {
+inline bool SortedBlockCursor::decode_restart(std::uint32_t number, const char** at, StoredEntry* entry) noexcept {
   const std::uint32_t offset = block_.restart(number);
   if (offset >= block_.entries().size()) {
     fail(end_);
     return false;
   }
   *at = begin_ + offset;
-  if (decode(*at, entry) && entry->shared == 0) return true;
+  if (decode_stored_entry(*at, end_, entry) && entry->shared == 0) return true;
   fail(*at);
   return false;
 }
 
-void SortedBlockCursor::take(const char* at, const Entry& entry) noexcept {
-  at_ = at;
-  next_ = entry.end;
-  value_ = entry.value;
-  valid_ = true;
-}
-
 /// Decodes the entry at `at`, which follows the entry whose key is in the buffer. At the end and after damage, returns
 /// false, and the cursor becomes not valid.
-inline bool SortedBlockCursor::decode_after(const char* at, Entry* entry) noexcept {
+inline bool SortedBlockCursor::decode_after(const char* at, StoredEntry* entry) noexcept {
   if (at == end_) {
     end_walk();
     return false;
   }
-  if (!decode(at, entry) || entry->shared > key_.size()) [[unlikely]] {
+  if (!decode_stored_entry(at, end_, entry) || entry->shared > key_.size()) [[unlikely]] {
     fail(at);
     return false;
   }
@@ -214,7 +138,7 @@ inline bool SortedBlockCursor::decode_after(const char* at, Entry* entry) noexce
 
 /// Moves to the entry at `at`, which follows the entry whose key is in the buffer.
 void SortedBlockCursor::step_to(const char* at) {
-  Entry entry;
+  StoredEntry entry;
   if (!decode_after(at, &entry)) return;
   key_.replace_tail(static_cast<std::size_t>(entry.shared), entry.unshared);
   take(at, entry);
@@ -223,19 +147,6 @@ void SortedBlockCursor::step_to(const char* at) {
 void SortedBlockCursor::next() {
   assert(valid_);
   step_to(next_);
-}
-
-/// The shared bytes are equal, so only the bytes after them are compared. At a restart no byte is shared.
-bool SortedBlockCursor::next_has_other_key() {
-  assert(valid_);
-  const char* const at = next_;
-  Entry entry;
-  if (!decode_after(at, &entry)) return false;
-  const auto shared = static_cast<std::size_t>(entry.shared);
-  const bool is_other = differ({key_.view().data() + shared, key_.size() - shared}, entry.unshared);
-  key_.replace_tail(shared, entry.unshared);
-  take(at, entry);
-  return is_other;
 }
 
 void SortedBlockCursor::seek_to_first() {
@@ -291,7 +202,7 @@ bool SortedBlockCursor::seek(std::string_view target) {
     const std::uint32_t middle = high - (high - low) / 2;
     prefetch_middles(low, middle, high);
     const char* at = nullptr;
-    Entry entry;
+    StoredEntry entry;
     if (!decode_restart(middle, &at, &entry)) return false;
     if (below(entry.unshared, target)) {
       low = middle;
@@ -342,7 +253,7 @@ bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view t
 /// the way.
 bool SortedBlockCursor::scan(std::uint32_t restart, std::string_view target, const char* end) {
   const char* at = nullptr;
-  Entry entry;
+  StoredEntry entry;
   if (!decode_restart(restart, &at, &entry)) return false;
   std::uint64_t matched = 0;
   std::uint64_t key_bytes = 0;
@@ -367,7 +278,7 @@ bool SortedBlockCursor::scan(std::uint32_t restart, std::string_view target, con
     }
     at = entry.end;
     if (at >= end) break;
-    if (!decode(at, &entry)) [[unlikely]] {
+    if (!decode_stored_entry(at, end_, &entry)) [[unlikely]] {
       fail(at);
       return false;
     }

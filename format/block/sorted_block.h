@@ -14,11 +14,16 @@
 // interval with that key, 254 if several intervals have keys of this bucket, or 255 if none has.
 #pragma once
 
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "format/block/stored_entry.h"
 #include "format/bytes/bytes.h"
+#include "format/bytes/common_prefix.h"
 #include "format/bytes/key_buffer.h"
+#include "format/bytes/prefetch.h"
 #include "varve/result.h"
 
 namespace varve::format {
@@ -88,29 +93,35 @@ class SortedBlockCursor {
   /// The cursor must be valid (asserted).
   void next();
   void previous();
-  /// Does next(). Returns true if the cursor is then at an entry with another key, without a comparison of whole keys.
-  bool next_has_other_key();
+
+  /// Reads the entry after the present one, and does not move. Returns false at the block's end, and if that entry is damaged.
+  /// The cursor must be valid (asserted).
+  [[gnu::always_inline]] bool look_ahead(StoredEntry* ahead) const noexcept {
+    assert(valid_);
+    return next_ != end_ && decode_stored_entry(next_, end_, ahead) && ahead->shared <= key_.size();
+  }
+  /// Moves to the entry that look_ahead() has read, if it has another key. Otherwise does not move, and returns false.
+  /// `shared` receives the number of bytes that the two keys have in common at the start.
+  bool step_to_other_key(const StoredEntry& ahead, std::size_t* shared);
 
   /// Returns Ok, or kCorruption if a move met damage since open().
   Status status() const;
 
  private:
-  struct Entry {
-    std::uint64_t shared = 0;
-    std::string_view unshared;
-    std::string_view value;
-    const char* end = nullptr;
-  };
-
-  bool decode(const char* at, Entry* entry) const noexcept;
-  bool decode_restart(std::uint32_t number, const char** at, Entry* entry) noexcept;
+  bool decode_restart(std::uint32_t number, const char** at, StoredEntry* entry) noexcept;
   void prefetch_middles(std::uint32_t low, std::uint32_t middle, std::uint32_t high) const noexcept;
   void step_to(const char* at);
-  bool decode_after(const char* at, Entry* entry) noexcept;
+  bool decode_after(const char* at, StoredEntry* entry) noexcept;
   void walk_to_entry_before(const char* at, const char* end);
   bool scan(std::uint32_t restart, std::string_view target, const char* end);
   bool scan_interval(std::uint32_t interval, std::string_view target);
-  void take(const char* at, const Entry& entry) noexcept;
+  void take(const char* at, const StoredEntry& entry) noexcept {
+    at_ = at;
+    next_ = entry.end;
+    value_ = entry.value;
+    valid_ = true;
+  }
+  static void prefetch_ahead(const char* at, const char* next, const char* end) noexcept;
   void end_walk() noexcept { valid_ = false; }
   void fail(const char* at) noexcept;
 
@@ -125,5 +136,35 @@ class SortedBlockCursor {
   bool valid_ = false;
   bool damaged_ = false;
 };
+
+/// Prefetches the estimated start of a later entry, as if all entries had the present size. The distance is large
+/// enough for the bytes to arrive before the iteration does.
+inline void SortedBlockCursor::prefetch_ahead(const char* at, const char* next, const char* end) noexcept {
+  constexpr std::ptrdiff_t kEntriesAhead = 3;
+  constexpr std::ptrdiff_t kCacheLineBytes = 64;
+  const std::ptrdiff_t bytes = kEntriesAhead * (next - at);
+  if (bytes + kCacheLineBytes >= end - next) return;
+  prefetch(next + bytes);
+  prefetch(next + bytes + kCacheLineBytes);
+}
+
+/// The entry's first unshared byte nearly always differs from the key's. At a restart the entry shares none, and has more in
+/// common than it says.
+[[gnu::always_inline]] inline bool SortedBlockCursor::step_to_other_key(const StoredEntry& ahead, std::size_t* shared) {
+  auto kept = static_cast<std::size_t>(ahead.shared);
+  std::string_view tail = ahead.unshared;
+  const std::string_view left(key_.view().data() + kept, key_.size() - kept);
+  if (!left.empty() && !tail.empty() && left.front() == tail.front()) {
+    const std::size_t more = common_prefix(left, tail);
+    kept += more;
+    tail.remove_prefix(more);
+  }
+  if (tail.empty() && kept == key_.size()) return false;
+  prefetch_ahead(next_, ahead.end, end_);
+  key_.replace_tail(kept, tail);
+  take(next_, ahead);
+  *shared = kept;
+  return true;
+}
 
 }  // namespace varve::format

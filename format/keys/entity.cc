@@ -152,43 +152,6 @@ std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept {
   return bytes == kAnyBytes ? std::nullopt : std::optional(bytes);
 }
 
-bool PropertyView::as_boolean() const noexcept {
-  assert(type == PropertyType::kBoolean);
-  return value[0] != 0;
-}
-
-std::uint64_t PropertyView::as_date_time_ticks() const noexcept {
-  assert(type == PropertyType::kDateTime);
-  return load_u64(value.data());
-}
-
-double PropertyView::as_double() const noexcept {
-  assert(type == PropertyType::kDouble);
-  return std::bit_cast<double>(load_u64(value.data()));
-}
-
-GuidBytes PropertyView::as_guid() const noexcept {
-  assert(type == PropertyType::kGuid);
-  GuidBytes guid;
-  std::memcpy(guid.data(), value.data(), guid.size());
-  return guid;
-}
-
-std::int32_t PropertyView::as_int32() const noexcept {
-  assert(type == PropertyType::kInt32);
-  return static_cast<std::int32_t>(load_u32(value.data()));
-}
-
-std::int64_t PropertyView::as_int64() const noexcept {
-  assert(type == PropertyType::kInt64);
-  return static_cast<std::int64_t>(load_u64(value.data()));
-}
-
-ContentReference PropertyView::as_large_value() const noexcept {
-  assert(type == PropertyType::kLargeValue);
-  return {load_u64(value.data()), load_u64(value.data() + 8)};
-}
-
 void EntityBuilder::add_raw(std::string_view name, PropertyType type, std::string_view value) {
   assert(name.size() <= kNameBytesMax);
   assert(property_count() < kPropertyCountMax);

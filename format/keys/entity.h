@@ -18,11 +18,15 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cassert>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "format/bytes/bytes.h"
 #include "varve/property_type.h"
 #include "varve/result.h"
 
@@ -51,13 +55,36 @@ struct PropertyView {
   std::string_view value;
 
   // Returns the value as the named type, which must be the property's type (asserted).
-  bool as_boolean() const noexcept;
-  std::uint64_t as_date_time_ticks() const noexcept;
-  double as_double() const noexcept;
-  GuidBytes as_guid() const noexcept;
-  std::int32_t as_int32() const noexcept;
-  std::int64_t as_int64() const noexcept;
-  ContentReference as_large_value() const noexcept;
+  bool as_boolean() const noexcept {
+    assert(type == PropertyType::kBoolean);
+    return value[0] != 0;
+  }
+  std::uint64_t as_date_time_ticks() const noexcept {
+    assert(type == PropertyType::kDateTime);
+    return load_u64(value.data());
+  }
+  double as_double() const noexcept {
+    assert(type == PropertyType::kDouble);
+    return std::bit_cast<double>(load_u64(value.data()));
+  }
+  GuidBytes as_guid() const noexcept {
+    assert(type == PropertyType::kGuid);
+    GuidBytes guid;
+    std::memcpy(guid.data(), value.data(), guid.size());
+    return guid;
+  }
+  std::int32_t as_int32() const noexcept {
+    assert(type == PropertyType::kInt32);
+    return static_cast<std::int32_t>(load_u32(value.data()));
+  }
+  std::int64_t as_int64() const noexcept {
+    assert(type == PropertyType::kInt64);
+    return static_cast<std::int64_t>(load_u64(value.data()));
+  }
+  ContentReference as_large_value() const noexcept {
+    assert(type == PropertyType::kLargeValue);
+    return {load_u64(value.data()), load_u64(value.data() + 8)};
+  }
 };
 
 /// Collects properties and encodes them. Repeated names are not checked, and the caller enforces the service's limits.

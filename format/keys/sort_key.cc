@@ -12,6 +12,7 @@
 
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
+#include "format/bytes/common_prefix.h"
 
 namespace varve::format {
 namespace {
@@ -75,8 +76,22 @@ std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
 }
 
 /// Returns whether the whole text encodes as itself.
-bool is_plain(std::string_view text) noexcept {
-  return skip_ascii<true>(text, 0) == text.size();
+inline bool is_plain(std::string_view text) noexcept {
+  if (text.size() < kWordBytes) return skip_ascii<true>(text, 0) == text.size();
+  const std::size_t last = text.size() - kWordBytes;  // of the words, which overlap at the end
+  for (std::size_t i = 0; i < last; i += kWordBytes) {
+    if (!is_plain(load_u64(text.data() + i))) return false;
+  }
+  return is_plain(load_u64(text.data() + last));
+}
+
+/// Returns whether `bytes` begin with `prefix`, which has at least one word and no more bytes than they.
+bool begins_with_words(const char* bytes, std::string_view prefix) noexcept {
+  const std::size_t last = prefix.size() - kWordBytes;
+  for (std::size_t i = 0; i < last; i += kWordBytes) {
+    if (load_u64(bytes + i) != load_u64(prefix.data() + i)) return false;
+  }
+  return load_u64(bytes + last) == load_u64(prefix.data() + last);
 }
 
 /// Copies the text and its end byte. Returns the address after them.
@@ -178,19 +193,6 @@ bool decode_text(std::string_view& rest, std::string& text) {
   return is_valid_utf8(text);
 }
 
-/// Returns the index of the first byte in which the texts differ, or the end of the shorter one.
-std::size_t first_difference(std::string_view a, std::string_view b) noexcept {
-  const std::size_t common = std::min(a.size(), b.size());
-  std::size_t index = 0;
-  while (common - index >= kWordBytes) {
-    const std::uint64_t difference = load_u64(a.data() + index) ^ load_u64(b.data() + index);
-    if (difference != 0) return index + static_cast<std::size_t>(std::countr_zero(difference)) / 8;
-    index += kWordBytes;
-  }
-  while (index < common && a[index] == b[index]) ++index;
-  return index;
-}
-
 Status damaged_key(std::string_view what) {
   return Status::corruption("sort key: " + std::string(what));
 }
@@ -248,7 +250,7 @@ std::size_t utf16_length(std::string_view text) noexcept {
 }
 
 int compare_text(std::string_view a, std::string_view b) noexcept {
-  const std::size_t index = first_difference(a, b);
+  const std::size_t index = common_prefix(a, b);
   if (index == a.size() || index == b.size()) return (index < a.size() ? 1 : 0) - (index < b.size() ? 1 : 0);
   // The texts are equal up to here, so either both bytes are lead bytes or neither is.
   const auto ordered = [](Byte byte) { return is_lifted(byte) ? byte + kLift : int{byte}; };
@@ -344,7 +346,17 @@ Result<SortKey> decode_sort_key(std::string_view key) {
   return decoded;
 }
 
-Status SortKeyDecoder::decode(std::string_view key) {
+bool SortKeyDecoder::decode_row_alone(std::string_view key) noexcept {
+  const std::size_t partition_bytes = partition_.size();
+  if (partition_bytes < kWordBytes || key.size() <= partition_bytes || key.back() != kEnd) return false;
+  if (!begins_with_words(key.data(), partition_)) return false;
+  const std::string_view row = key.substr(partition_bytes, key.size() - partition_bytes - 1);
+  if (!is_plain(row)) return false;  // Plain bytes contain no end.
+  row_key_ = row;
+  return true;
+}
+
+Status SortKeyDecoder::decode_all(std::string_view key) {
   std::string_view rest = key;
   row_key_ = {};
   if (!partition_.empty() && key.starts_with(partition_)) {
@@ -354,13 +366,7 @@ Status SortKeyDecoder::decode(std::string_view key) {
     if (Status taken = decode_partition(rest, decoded_); !taken.ok()) return taken;
     partition_.assign(key.substr(0, key.size() - rest.size()));
   }
-  if (!rest.empty() && rest.back() == kEnd) {
-    const std::string_view text = rest.substr(0, rest.size() - 1);
-    if (is_plain(text)) {  // Plain bytes contain no end.
-      row_key_ = text;
-      return Status();
-    }
-  }
+  if (decode_row_alone(key)) return Status();
   if (Status taken = decode_row(rest, decoded_); !taken.ok()) return taken;
   row_key_ = decoded_.row_key;
   return Status();

@@ -94,7 +94,10 @@ Result<SortKey> decode_sort_key(std::string_view key);
 class SortKeyDecoder {
  public:
   /// Decodes a key. Errors: see decode_sort_key().
-  Status decode(std::string_view key);
+  Status decode(std::string_view key) { return decode_row_alone(key) ? Status() : decode_all(key); }
+  /// Does the same for a key of the last key's partition whose RowKey is its own encoding. Returns false for others, and
+  /// changes nothing then.
+  bool decode_row_alone(std::string_view key) noexcept;
 
   // Return the texts of the last decoded key. They are valid until the next decode(), the RowKey also only as long as
   // the key's bytes: a RowKey that is its own encoding is not copied.
@@ -102,6 +105,8 @@ class SortKeyDecoder {
   std::string_view row_key() const noexcept { return row_key_; }
 
  private:
+  Status decode_all(std::string_view key);
+
   /// The last key's table id and PartitionKey, end byte included. Empty if no key is decoded.
   std::string partition_;
   SortKey decoded_;  // its RowKey only if that is not its own encoding

@@ -66,10 +66,14 @@ TEST(DataBlock, AnswersAsASortedListOfVersions) {
     ASSERT_EQ(at, entries.size());
     for (cursor.seek_to_last(); cursor.valid(); cursor.previous()) ASSERT_EQ(owned(cursor.entry()), entries[--at]);
     ASSERT_EQ(at, 0u);
-    bool has_other_key = true;
-    for (cursor.seek_to_first(); cursor.valid(); has_other_key = cursor.next_has_other_key()) {
-      ASSERT_EQ(has_other_key, at == 0 || entries[at].key != entries[at - 1].key);
-      ASSERT_EQ(owned(cursor.entry()), entries[at++]);
+    for (cursor.seek_to_first(); cursor.valid(); ++at) {
+      ASSERT_EQ(owned(cursor.entry()), entries[at]);
+      std::size_t shared = 0;
+      const bool has_other_key = cursor.step_to_other_key(&shared);
+      ASSERT_EQ(has_other_key, at + 1 < entries.size() && entries[at + 1].key != entries[at].key);
+      if (has_other_key) continue;
+      ASSERT_EQ(owned(cursor.entry()), entries[at]);
+      cursor.next();
     }
     ASSERT_EQ(at, entries.size());
     for (int i = 0; i < 200; ++i) {
@@ -122,17 +126,28 @@ TEST(DataBlock, ABuilderIsUsedAgain) {
   EXPECT_EQ(first, build({a}));
 }
 
-/// Returns a block of one entry whose value, including version and kind, is `value`.
+/// Returns a block of two entries. The value of the second, including version and kind, is `value`.
 std::string block_with(std::string_view value, std::uint64_t base) {
+  using namespace std::string_literals;
   SortedBlockBuilder builder(16, Buckets::kNone);
+  builder.add({"kex", "\0\1"s, {}});
   builder.add({"key", value, {}});
   return std::string(builder.finish(base));
 }
 
-Code first_entry_code(const std::string& content) {
+Code second_entry_code(const std::string& content) {
   DataBlockCursor cursor;
   if (Status opened = cursor.open(content); !opened.ok()) return opened.code();
   cursor.seek_to_first();
+  EXPECT_TRUE(cursor.valid());
+  std::size_t shared = 0;
+  const bool has_stepped = cursor.step_to_other_key(&shared);
+  EXPECT_TRUE(cursor.valid());
+  EXPECT_EQ(cursor.key(), has_stepped ? "key" : "kex");
+  EXPECT_TRUE(cursor.status().ok());
+  cursor.seek_to_first();
+  cursor.next();
+  EXPECT_EQ(cursor.valid(), has_stepped);
   const Code walked = cursor.status().code();
   EXPECT_EQ(cursor.valid(), walked == Code::kOk);
   EXPECT_TRUE(cursor.open(content).ok());
@@ -144,30 +159,30 @@ Code first_entry_code(const std::string& content) {
 
 TEST(DataBlock, HostileEntriesAreRefused) {
   using namespace std::string_literals;
-  EXPECT_EQ(first_entry_code(block_with("\0\1value"s, 5)), Code::kOk);
-  EXPECT_EQ(first_entry_code(block_with(""s, 5)), Code::kCorruption);
-  EXPECT_EQ(first_entry_code(block_with("\0"s, 5)), Code::kCorruption) << "no kind";
-  EXPECT_EQ(first_entry_code(block_with("\x80\0\1"s, 5)), Code::kCorruption) << "a long varint";
-  EXPECT_EQ(first_entry_code(block_with("\0\2value"s, 5)), Code::kCorruption) << "a delete with a value";
-  EXPECT_EQ(first_entry_code(block_with("\0\2"s, 5)), Code::kOk);
-  EXPECT_EQ(first_entry_code(block_with("\0\4pointer"s, 5)), Code::kOk) << "whoever follows it judges the pointer";
+  EXPECT_EQ(second_entry_code(block_with("\0\1value"s, 5)), Code::kOk);
+  EXPECT_EQ(second_entry_code(block_with(""s, 5)), Code::kCorruption);
+  EXPECT_EQ(second_entry_code(block_with("\0"s, 5)), Code::kCorruption) << "no kind";
+  EXPECT_EQ(second_entry_code(block_with("\x80\0\1"s, 5)), Code::kCorruption) << "a long varint";
+  EXPECT_EQ(second_entry_code(block_with("\0\2value"s, 5)), Code::kCorruption) << "a delete with a value";
+  EXPECT_EQ(second_entry_code(block_with("\0\2"s, 5)), Code::kOk);
+  EXPECT_EQ(second_entry_code(block_with("\0\4pointer"s, 5)), Code::kOk) << "whoever follows it judges the pointer";
   const std::string end("\7\0\0\0\0\0\0\0", 8);
   const std::string late("\0\0\0\0\0\0\0\x40", 8);  // 2^62
   for (const char kind : {'\5', '\6'}) {
     SCOPED_TRACE(int{kind});
-    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + end, 5)), Code::kOk);
-    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + end + "value", 5)), Code::kOk);
-    EXPECT_EQ(first_entry_code(block_with("\0"s + kind, 5)), Code::kCorruption) << "no end";
-    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + end.substr(1), 5)), Code::kCorruption) << "half an end";
-    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + std::string(8, '\0'), 5)), Code::kCorruption) << "zero";
-    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + late, 5)), Code::kCorruption) << "above every time";
+    EXPECT_EQ(second_entry_code(block_with("\0"s + kind + end, 5)), Code::kOk);
+    EXPECT_EQ(second_entry_code(block_with("\0"s + kind + end + "value", 5)), Code::kOk);
+    EXPECT_EQ(second_entry_code(block_with("\0"s + kind, 5)), Code::kCorruption) << "no end";
+    EXPECT_EQ(second_entry_code(block_with("\0"s + kind + end.substr(1), 5)), Code::kCorruption) << "half an end";
+    EXPECT_EQ(second_entry_code(block_with("\0"s + kind + std::string(8, '\0'), 5)), Code::kCorruption) << "zero";
+    EXPECT_EQ(second_entry_code(block_with("\0"s + kind + late, 5)), Code::kCorruption) << "above every time";
   }
   for (const char kind : {'\0', '\3', '\x7', '\x40', '\x41', '\x7f', '\xff'}) {
-    EXPECT_EQ(first_entry_code(block_with("\0"s + kind, 5)), Code::kUnsupported) << int{kind};
+    EXPECT_EQ(second_entry_code(block_with("\0"s + kind, 5)), Code::kUnsupported) << int{kind};
   }
-  EXPECT_EQ(first_entry_code(block_with("\0\1"s, kCommitVersionMax)), Code::kOk);
-  EXPECT_EQ(first_entry_code(block_with("\1\1"s, kCommitVersionMax)), Code::kCorruption) << "above every version";
-  EXPECT_EQ(first_entry_code(block_with("\0\1"s, kCommitVersionMax + 1)), Code::kCorruption);
+  EXPECT_EQ(second_entry_code(block_with("\0\1"s, kCommitVersionMax)), Code::kOk);
+  EXPECT_EQ(second_entry_code(block_with("\1\1"s, kCommitVersionMax)), Code::kCorruption) << "above every version";
+  EXPECT_EQ(second_entry_code(block_with("\0\1"s, kCommitVersionMax + 1)), Code::kCorruption);
 }
 
 }  // namespace

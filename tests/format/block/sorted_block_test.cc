@@ -81,14 +81,23 @@ void expect_walks(SortedBlockCursor& cursor, const Pairs& pairs) {
   ASSERT_EQ(at, pairs.size());
   for (cursor.seek_to_last(); cursor.valid(); cursor.previous()) expect_at(cursor, pairs, --at);
   ASSERT_EQ(at, 0u);
-  bool has_other_key = true;
-  for (cursor.seek_to_first(); cursor.valid(); has_other_key = cursor.next_has_other_key()) {
-    ASSERT_EQ(has_other_key, at == 0 || pairs[at].first != pairs[at - 1].first);
-    expect_at(cursor, pairs, at++);
+  for (cursor.seek_to_first(); cursor.valid();) {
+    StoredEntry ahead;
+    std::size_t shared = 0;
+    const bool has_other_key = cursor.look_ahead(&ahead) && cursor.step_to_other_key(ahead, &shared);
+    ASSERT_EQ(has_other_key, at + 1 < pairs.size() && pairs[at + 1].first != pairs[at].first);
+    if (has_other_key) {
+      const std::string& before = pairs[at].first;
+      const std::string& now = pairs[at + 1].first;
+      const auto differs = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
+      ASSERT_EQ(shared, static_cast<std::size_t>(differs.first - before.begin()));
+    } else {
+      expect_at(cursor, pairs, at);
+      cursor.next();
+    }
+    expect_at(cursor, pairs, ++at);
   }
   ASSERT_EQ(at, pairs.size());
-  ASSERT_FALSE(has_other_key);
-  ASSERT_TRUE(cursor.status().ok());
 }
 
 void expect_search(SortedBlockCursor& cursor, const Pairs& pairs, const std::string& key) {
@@ -266,6 +275,13 @@ void exercise(const std::string& content, const std::vector<std::string>& target
   reopen();
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) ASSERT_LE(++steps, content.size());
   reopen();
+  cursor.seek_to_first();
+  StoredEntry ahead;
+  for (std::size_t shared = 0;
+       cursor.valid() && cursor.look_ahead(&ahead) && cursor.step_to_other_key(ahead, &shared);) {
+    ASSERT_LE(shared, cursor.key().size());
+  }
+  reopen();
   for (cursor.seek_to_last(); cursor.valid(); cursor.previous()) ASSERT_LE(++steps, 2 * content.size());
   for (const std::string& target : targets) {
     reopen();
@@ -308,6 +324,9 @@ TEST(SortedBlock, DamageIsToldAndLasts) {
   cursor.open(parse(content));
   cursor.seek_to_first();
   ASSERT_TRUE(cursor.valid());
+  StoredEntry ahead;
+  EXPECT_FALSE(cursor.look_ahead(&ahead));
+  EXPECT_TRUE(cursor.valid());
   cursor.next();
   EXPECT_FALSE(cursor.valid());
   EXPECT_EQ(cursor.status().code(), Code::kCorruption);
