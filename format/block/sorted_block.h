@@ -108,7 +108,7 @@ class SortedBlockCursor {
   void step_to(const char* at);
   bool decode_after(const char* at, Entry* entry) noexcept;
   void walk_to_entry_before(const char* at, const char* end);
-  bool scan(std::uint32_t restart, std::string_view target, const char* end);
+  bool scan(std::uint32_t restart, std::string_view target, const char* end, std::size_t known);
   bool scan_interval(std::uint32_t interval, std::string_view target);
   void take(const char* at, const Entry& entry) noexcept;
   void end_walk() noexcept { valid_ = false; }
