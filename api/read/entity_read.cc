@@ -9,6 +9,7 @@
 #include "api/model/property_room.h"
 #include "api/model/service_error.h"
 #include "api/model/spare_pieces.h"
+#include "engine/read/value_room.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 #include "varve/names.h"
@@ -63,7 +64,8 @@ Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name
 
   format::SortKeyBuffer sort_key;
   if (Status encoded = sort_key.encode(table->id, partition_key, row_key); !encoded.ok()) return encoded;
-  const auto found = table->view.get(sort_key.key());
+  engine::ValueRoom room;
+  const auto found = table->view.get(sort_key.key(), room);
   if (!found.ok()) return found.status();
   return entity_of(partition_key, row_key, *found, options);
 }
@@ -131,7 +133,8 @@ Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const 
   if (!table.ok()) return table.status();
   const Result<WantedKeys> wanted = wanted_keys(table->id, keys, core.limits());
   if (!wanted.ok()) return wanted.status();
-  const auto found = table->view.get_many(wanted->views());
+  engine::ValueRoom room;
+  const auto found = table->view.get_many(wanted->views(), room);
   if (!found.ok()) return found.status();
   return decode_found(keys, *wanted, *found, options);
 }
