@@ -116,6 +116,12 @@ class ReadView {
   /// first key that fails.
   Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys,
                                                           ReadCost* cost = nullptr) const;
+  /// Return the same, with values that may be in `room`. A value there needs no memory of its own.
+  /// @{
+  Result<std::optional<FoundEntry>> get(std::string_view sort_key, ValueRoom& room) const;
+  Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys,
+                                                          ValueRoom& room) const;
+  /// @}
   /// Returns the place of the key's value at this version, or empty. A value in a value file is not read. A value in a
   /// table is read with its block, and verified. Errors: as get().
   Result<std::optional<FoundPlace>> locate(std::string_view sort_key, ReadCost* cost = nullptr) const;
@@ -155,6 +161,9 @@ class ReadView {
   /// Returns whether a put with this end, or without one (zero), is visible.
   bool is_live(CommitVersion end) const noexcept { return end == 0 || !has_ended(end); }
   bool has_ended(CommitVersion end) const noexcept;
+  Result<std::optional<FoundEntry>> read(std::string_view sort_key, ReadCost* cost, ValueRoom* room) const;
+  Result<std::vector<std::optional<FoundEntry>>> read_many(std::span<const std::string_view> sort_keys, ReadCost* cost,
+                                                           ValueRoom* room) const;
   Status check_lease() const noexcept;
 
   const EngineState* state_;

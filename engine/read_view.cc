@@ -30,7 +30,26 @@ Status ReadView::check_lease() const noexcept {
 }
 
 Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ReadCost* cost) const {
-  Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, version_, cost);
+  return read(sort_key, cost, nullptr);
+}
+
+Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ValueRoom& room) const {
+  return read(sort_key, nullptr, &room);
+}
+
+Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys,
+                                                                  ReadCost* cost) const {
+  return read_many(sort_keys, cost, nullptr);
+}
+
+Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys,
+                                                                  ValueRoom& room) const {
+  return read_many(sort_keys, nullptr, &room);
+}
+
+Result<std::optional<FoundEntry>> ReadView::read(std::string_view sort_key, ReadCost* cost, ValueRoom* room) const {
+  Result<std::optional<FoundEntry>> found =
+      read_point(*pin_, *state_->blocks, sort_key, version_, cost, EntryPart::kAll, room);
   if (!found.ok()) return found;
   if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   if (!*found) return found;
@@ -38,10 +57,10 @@ Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ReadC
   return found;
 }
 
-Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys,
-                                                                  ReadCost* cost) const {
+Result<std::vector<std::optional<FoundEntry>>> ReadView::read_many(std::span<const std::string_view> sort_keys,
+                                                                   ReadCost* cost, ValueRoom* room) const {
   Result<std::vector<std::optional<FoundEntry>>> found =
-      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, EntryPart::kAll, cost);
+      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, EntryPart::kAll, cost, room);
   if (!found.ok()) return found;
   if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   keep_live(*found);

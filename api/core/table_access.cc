@@ -98,7 +98,7 @@ Status Grant::check_query() const {
   return check_permissions({Permission::kQuery});
 }
 
-Status Grant::check_read(std::string_view partition_key, std::string_view row_key) const {
+Status Grant::check_restricted_read(std::string_view partition_key, std::string_view row_key) const {
   if (Status permitted = check_query(); !permitted.ok()) return permitted;
   return check_key(partition_key, row_key);
 }

@@ -48,13 +48,18 @@ class Grant {
  public:
   /// Permits everything, as for a handle without restrictions.
   Grant() = default;
+  /// `access` must not be null.
   Grant(Permissions permissions, std::shared_ptr<const TableAccess> access) noexcept
       : permissions_(permissions), access_(std::move(access)) {}
 
   // Errors: kForbidden (AuthorizationPermissionMismatch: a permission is missing; AuthorizationFailure: the key is
   // outside, S-26, or only the service writes the table, AM-05), kInvalidArgument (InvalidInput: the key is not UTF-8).
   Status check_query() const;
-  Status check_read(std::string_view partition_key, std::string_view row_key) const;
+  Status check_read(std::string_view partition_key, std::string_view row_key) const {
+    if (access_ == nullptr) [[likely]]
+      return Status();  // A handle without restrictions has all permissions.
+    return check_restricted_read(partition_key, row_key);
+  }
   Status check_write(WriteOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
   /// Returns whether every entity of the table may be read.
   bool sees_every_entity() const noexcept { return access_ == nullptr || may_query_everything(); }
@@ -65,6 +70,7 @@ class Grant {
 
  private:
   bool may_query_everything() const noexcept;
+  Status check_restricted_read(std::string_view partition_key, std::string_view row_key) const;
   Status check_permissions(Permissions needed) const;
   Status check_key(std::string_view partition_key, std::string_view row_key) const;
 

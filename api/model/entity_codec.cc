@@ -12,6 +12,7 @@
 #include "api/model/large_value_maker.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
+#include "api/model/spare_pieces.h"
 #include "format/keys/property_reader.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
@@ -155,14 +156,14 @@ void append_all(const Entity& entity, format::EntityBuilder& builder) {
 /// Returns a copy of the value.
 Value value_of(const format::PropertyView& property) {
   switch (property.type) {
-    case format::PropertyType::kBinary: return Binary{std::string(property.value)};
+    case format::PropertyType::kBinary: return Binary{spare_texts::copy(property.value)};
     case format::PropertyType::kBoolean: return property.as_boolean();
     case format::PropertyType::kDateTime: return DateTime{property.as_date_time_ticks()};
     case format::PropertyType::kDouble: return property.as_double();
     case format::PropertyType::kGuid: return Guid{property.as_guid()};
     case format::PropertyType::kInt32: return property.as_int32();
     case format::PropertyType::kInt64: return property.as_int64();
-    case format::PropertyType::kString: return property.value;
+    case format::PropertyType::kString: return spare_texts::copy(property.value);
     case format::PropertyType::kLargeValue: return LargeValueMaker::make(property.as_large_value());
   }
   return Value();  // open() accepts no other type.
@@ -363,7 +364,7 @@ struct EntityMaker {
     PropertyList& properties = entity.properties_;
     take_room(properties, selected_max(reader, select));
     const bool is_well = read_selected(reader, select, [&properties](const format::PropertyView& property) {
-      properties.add([&property] { return Property{std::string(property.name), value_of(property)}; });
+      properties.add([&property] { return Property{spare_texts::copy(property.name), value_of(property)}; });
     });
     if (!is_well) return unreadable(bytes, entity.partition_key(), entity.row_key());
     entity.set_etag(ETag::of_timestamp(DateTime{version}));

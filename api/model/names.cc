@@ -10,6 +10,7 @@
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/model/unicode_ranges.h"
+#include "format/bytes/bytes.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 
@@ -41,9 +42,33 @@ constexpr std::array<bool, 256> kBytesToLookAt = [] {
   return bytes;
 }();
 
+constexpr std::uint64_t in_each_byte(std::uint64_t byte) noexcept {
+  return byte * 0x0101010101010101;
+}
+
+/// Returns whether one of eight bytes is to be looked at. A subtraction sets the high bit of each byte that it takes below
+/// zero, an addition that of 7F. They also change other bytes, but only if there is such a byte, or one that is not ASCII.
+bool has_byte_to_look_at(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t kOne = in_each_byte(1);
+  const std::uint64_t slash_or_question = (bytes & in_each_byte(0xEF)) ^ in_each_byte('/');  // They differ in one bit.
+  const std::uint64_t hash = bytes ^ in_each_byte('#');
+  const std::uint64_t backslash = bytes ^ in_each_byte('\\');
+  const std::uint64_t high = bytes | (bytes + kOne) | (bytes - in_each_byte(0x20)) | (slash_or_question - kOne) |
+                             (hash - kOne) | (backslash - kOne);
+  return (high & in_each_byte(0x80)) != 0;
+}
+
 /// Returns whether a key needs a closer check. Most keys do not, and every operation checks its keys.
 bool has_byte_to_look_at(std::string_view key) noexcept {
-  return std::any_of(key.begin(), key.end(), [](char c) { return kBytesToLookAt[static_cast<unsigned char>(c)]; });
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  if (key.size() < kWord) {
+    return std::any_of(key.begin(), key.end(), [](char c) { return kBytesToLookAt[static_cast<unsigned char>(c)]; });
+  }
+  const char* const last = key.data() + key.size() - kWord;
+  for (const char* at = key.data(); at < last; at += kWord) {
+    if (has_byte_to_look_at(format::load_u64(at))) return true;
+  }
+  return has_byte_to_look_at(format::load_u64(last));  // It may overlap bytes that were checked.
 }
 
 /// Removes the first character from valid UTF-8 and returns it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "api/model/spare_pieces.h"
 
@@ -89,7 +90,19 @@ bool PropertyList::operator==(const PropertyList& other) const noexcept {
   return std::equal(first_, first_ + size_, other.first_, other.first_ + other.size_);
 }
 
+void PropertyList::give_back_texts() noexcept {
+  for (Property& property : all()) {
+    spare_texts::give_back(property.name);
+    if (auto* const text = std::get_if<std::string>(&property.value.variant_)) {
+      spare_texts::give_back(*text);
+    } else if (auto* const binary = std::get_if<Binary>(&property.value.variant_)) {
+      spare_texts::give_back(binary->bytes);
+    }
+  }
+}
+
 void PropertyList::free_all() noexcept {
+  give_back_texts();
   std::destroy_n(first_, size_);
   free_memory();
 }

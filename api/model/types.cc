@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "api/model/quoted.h"
+#include "api/model/spare_pieces.h"
 #include "format/keys/sort_key.h"
 
 namespace varve {
@@ -42,6 +43,11 @@ std::string_view property_type_name(PropertyType type) noexcept {
     case PropertyType::kLargeValue: return "LargeValue";
   }
   return "?";
+}
+
+void Entity::give_back_keys() noexcept {
+  spare_texts::give_back(partition_key_);
+  spare_texts::give_back(row_key_);
 }
 
 Entity& Entity::set(std::string_view name, Value value) & {

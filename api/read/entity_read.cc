@@ -8,6 +8,8 @@
 #include "api/model/entity_codec.h"
 #include "api/model/property_room.h"
 #include "api/model/service_error.h"
+#include "api/model/spare_pieces.h"
+#include "engine/read/value_room.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 #include "varve/names.h"
@@ -22,12 +24,13 @@ Status check_key(std::string_view partition_key, std::string_view row_key) {
 
 Result<std::optional<Entity>> entity_of(std::string_view partition_key, std::string_view row_key,
                                         const std::optional<engine::FoundEntry>& found, const ReadOptions& options) {
-  if (!found) return std::optional<Entity>();
-  std::optional<Entity> entity(std::in_place, std::string(partition_key), std::string(row_key));
-  if (Status decoded = decode_properties(*entity, found->version, found->value, options.select); !decoded.ok()) {
-    return decoded;
-  }
-  return entity;
+  Result<std::optional<Entity>> result = std::optional<Entity>();
+  if (!found) return result;
+  Entity& entity =
+      (*result).emplace(spare_texts::copy(partition_key), spare_texts::copy(row_key));  // made where it is returned
+  Status decoded = decode_properties(entity, found->version, found->value, options.select);
+  if (!decoded.ok()) result = std::move(decoded);
+  return result;
 }
 
 }  // namespace
@@ -61,7 +64,8 @@ Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name
 
   format::SortKeyBuffer sort_key;
   if (Status encoded = sort_key.encode(table->id, partition_key, row_key); !encoded.ok()) return encoded;
-  const auto found = table->view.get(sort_key.key());
+  engine::ValueRoom room;
+  const auto found = table->view.get(sort_key.key(), room);
   if (!found.ok()) return found.status();
   return entity_of(partition_key, row_key, *found, options);
 }
@@ -112,7 +116,8 @@ Result<std::vector<std::optional<Entity>>> decode_found(std::span<const EntityKe
   for (std::size_t i = 0; i < wanted.places.size(); ++i) {
     if (!found[i]) continue;
     const EntityKey& key = keys[wanted.places[i]];
-    Entity& entity = entities[wanted.places[i]].emplace(key.partition_key, key.row_key);
+    Entity& entity =
+        entities[wanted.places[i]].emplace(spare_texts::copy(key.partition_key), spare_texts::copy(key.row_key));
     Status decoded = decode_properties(found[i]->version, found[i]->value, options.select, room, entity);
     if (!decoded.ok()) return decoded;
   }
@@ -128,7 +133,8 @@ Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const 
   if (!table.ok()) return table.status();
   const Result<WantedKeys> wanted = wanted_keys(table->id, keys, core.limits());
   if (!wanted.ok()) return wanted.status();
-  const auto found = table->view.get_many(wanted->views());
+  engine::ValueRoom room;
+  const auto found = table->view.get_many(wanted->views(), room);
   if (!found.ok()) return found.status();
   return decode_found(keys, *wanted, *found, options);
 }

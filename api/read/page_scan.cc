@@ -8,6 +8,7 @@
 
 #include "api/model/continuation_token.h"
 #include "api/model/entity_codec.h"
+#include "api/model/spare_pieces.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
 
@@ -311,7 +312,8 @@ bool PageScan::keep(Candidate& candidate) {
   if (!decode_key(candidate)) return false;
   if (reader_ != nullptr) return show(candidate);
   make_room();
-  Entity& entity = page_.entities.emplace_back(key_.partition_key(), std::string(key_.row_key()));
+  Entity& entity =
+      page_.entities.emplace_back(spare_texts::copy(key_.partition_key()), spare_texts::copy(key_.row_key()));
   return did(decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity));
 }
 

@@ -10,6 +10,7 @@
 //     in one level are in one file.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,10 @@ class Levels {
   const LevelFile* find_in_flush(std::size_t flush, std::string_view key) const noexcept;
   std::uint64_t level_bytes(std::uint32_t level) const noexcept { return levels_[level].weight(); }
   std::size_t file_count() const noexcept;
+  /// Returns whether there is a table file. Looks at the deepest level first, which nearly always has one.
+  bool has_files() const noexcept {
+    return std::any_of(levels_.rbegin(), levels_.rend(), [](const LevelSequence& level) { return !level.empty(); });
+  }
   /// Returns the file that this entry describes: found by its level, its smallest key and its number. Null if there is
   /// none.
   LevelFilePtr file_of(const format::TableFileEntry& entry) const noexcept;

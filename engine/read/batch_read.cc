@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kPrefetchedAhead = 4;
 
 struct PlacedSearch {
-  PlacedSearch(std::size_t its_place, const Levels& levels, std::string_view sort_key, CommitVersion at_most,
-               EntryPart part, ReadCost* cost, KnownBlocks* known)
-      : place(its_place), search(levels, sort_key, at_most, part, cost, known) {}
+  PlacedSearch(std::size_t its_place, const Levels& levels, const LookupKey& key, EntryPart part, ReadCost* cost,
+               KnownBlocks* known, ValueRoom* room) noexcept
+      : place(its_place), search(levels, key, part, cost, known, room) {}
 
   std::size_t place;  // among the keys
   Search search;
@@ -35,6 +35,17 @@ std::vector<std::size_t> places_by_key(std::span<const std::string_view> sort_ke
               [&](std::size_t left, std::size_t right) { return sort_keys[left] < sort_keys[right]; });
   }
   return places;
+}
+
+/// Hashes each key once, for all memtables and tables.
+std::vector<LookupKey> hashed(std::span<const std::string_view> sort_keys, std::span<const std::size_t> places,
+                              CommitVersion at_most) {
+  std::vector<LookupKey> keys;
+  keys.reserve(places.size());
+  for (const std::size_t place : places) {
+    keys.push_back({sort_keys[place], Memtable::hash_of(sort_keys[place]), at_most});
+  }
+  return keys;
 }
 
 /// Lets a few searches at a time end in the cache, and begins those that need the disk.
@@ -53,18 +64,19 @@ void begin_all(std::vector<PlacedSearch>& placed, BlockReader& blocks, Searches&
 Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState& state, BlockReader& blocks,
                                                                  Searches& searches,
                                                                  std::span<const std::string_view> sort_keys,
-                                                                 CommitVersion at_most, EntryPart part,
-                                                                 ReadCost* cost) {
+                                                                 CommitVersion at_most, EntryPart part, ReadCost* cost,
+                                                                 ValueRoom* room) {
   std::vector<std::optional<FoundEntry>> found(sort_keys.size());
   KnownBlocks known;
   std::vector<PlacedSearch> placed;
   placed.reserve(sort_keys.size());  // A search that has begun must not move.
   const std::vector<std::size_t> places = places_by_key(sort_keys);
+  const std::vector<LookupKey> keys = hashed(sort_keys, places, at_most);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i + kPrefetchedAhead < places.size()) prefetch_memtables(state, sort_keys[places[i + kPrefetchedAhead]]);
+    if (i + kPrefetchedAhead < places.size()) prefetch_memtables(state, keys[i + kPrefetchedAhead].hash);
     const std::size_t place = places[i];
-    found[place] = read_memtables(state, sort_keys[place], at_most);
-    if (!found[place]) placed.emplace_back(place, *state.tables, sort_keys[place], at_most, part, cost, &known);
+    found[place] = read_memtables(state, keys[i]);
+    if (!found[place]) placed.emplace_back(place, *state.tables, keys[i], part, cost, &known, room);
   }
   begin_all(placed, blocks, searches);
   searches.finish();
@@ -88,10 +100,11 @@ Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
                                                            ReadQueues& queues,
                                                            std::span<const std::string_view> sort_keys,
-                                                           CommitVersion at_most, EntryPart part, ReadCost* cost) {
+                                                           CommitVersion at_most, EntryPart part, ReadCost* cost,
+                                                           ValueRoom* room) {
   try {
     Searches searches(queues.scheduler(), blocks, queues);
-    return read_side_by_side(state, blocks, searches, sort_keys, at_most, part, cost);
+    return read_side_by_side(state, blocks, searches, sort_keys, at_most, part, cost, room);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

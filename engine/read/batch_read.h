@@ -16,12 +16,12 @@
 namespace varve::engine {
 
 /// Returns for each key the result of read_point(), or its version alone, in the order of the keys. The first failure
-/// ends the read. `cost`, which may be null, receives the cost. Errors: those of read_point(), and of making a read
-/// queue.
+/// ends the read. `cost` receives the cost, and `room` the copied values; both may be null. Errors: those of
+/// read_point(), and of making a read queue.
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
                                                            ReadQueues& queues,
                                                            std::span<const std::string_view> sort_keys,
                                                            CommitVersion at_most, EntryPart part,
-                                                           ReadCost* cost = nullptr);
+                                                           ReadCost* cost = nullptr, ValueRoom* room = nullptr);
 
 }  // namespace varve::engine

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/read/lookup.h"
+#include "engine/read/value_room.h"
 
 namespace varve::engine {
 
@@ -23,7 +24,7 @@ FoundEntry FoundEntry::in_memtable(const Entry& entry) noexcept {
   return found;
 }
 
-FoundEntry FoundEntry::copied(const Lookup& lookup, EntryPart part) {
+FoundEntry FoundEntry::copied(const Lookup& lookup, EntryPart part, ValueRoom* room) {
   const Entry& entry = lookup.entry();
   FoundEntry found;
   found.version = entry.version;
@@ -37,6 +38,10 @@ FoundEntry FoundEntry::copied(const Lookup& lookup, EntryPart part) {
     value = entry.content();
   }
   if (value.empty() || part == EntryPart::kVersion) return found;
+  if (room != nullptr) {
+    found.value = room->copy(value);
+    return found;
+  }
   found.owned_.reset(new char[value.size()]);
   std::memcpy(found.owned_.get(), value.data(), value.size());
   found.value = {found.owned_.get(), value.size()};
@@ -60,13 +65,13 @@ std::optional<FoundEntry> read_memtables(const ReadState& state, const LookupKey
   return std::nullopt;
 }
 
-void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept {
-  const std::uint64_t hash = Memtable::hash_of(sort_key);
+void prefetch_memtables(const ReadState& state, std::uint64_t hash) noexcept {
   state.active->prefetch(hash);
   for (const auto& memtable : state.sealed) memtable->prefetch(hash);
 }
 
-Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& blocks, ReadCost* cost, EntryPart part) {
+Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& blocks, ReadCost* cost, EntryPart part,
+                                              ValueRoom* room) {
   std::optional<FoundEntry> found;
   PinnedBlock block;
   for (;;) {
@@ -74,7 +79,7 @@ Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& block
     {
       BlockCache::ReadGuard guard(blocks.cache());
       step = lookup.advance(guard, block ? &*block : nullptr);
-      if (step == Lookup::Step::kFound) found = FoundEntry::copied(lookup, part);
+      if (step == Lookup::Step::kFound) found = FoundEntry::copied(lookup, part, room);
     }
     block.release();
     switch (step) {
@@ -100,13 +105,13 @@ Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& block
 }
 
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
-                                             CommitVersion at_most, ReadCost* cost, EntryPart part) {
+                                             CommitVersion at_most, ReadCost* cost, EntryPart part, ValueRoom* room) {
   const LookupKey key{sort_key, Memtable::hash_of(sort_key), at_most};
   if (std::optional<FoundEntry> found = read_memtables(state, key)) return found;
-  if (state.tables->file_count() == 0) return std::optional<FoundEntry>();
+  if (!state.tables->has_files()) return std::optional<FoundEntry>();
   try {
     Lookup lookup(*state.tables, key, part, cost, nullptr);
-    return read_tables(lookup, blocks, cost, part);
+    return read_tables(lookup, blocks, cost, part, room);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -18,8 +18,10 @@
 namespace varve::engine {
 
 class Lookup;
+class ValueRoom;
 
-/// A found entry. Its value is in a memtable of the state that it was read from, or in memory of its own.
+/// A found entry. Its value is in a memtable of the state that it was read from, in the room that the reader gave, or in
+/// memory of its own.
 class FoundEntry {
  public:
   CommitVersion version = 0;
@@ -34,8 +36,9 @@ class FoundEntry {
 
   /// Makes a result from an entry in a memtable.
   static FoundEntry in_memtable(const Entry& entry) noexcept;
-  /// Copies the value of a search's entry from its block. With kVersion, the value remains empty.
-  static FoundEntry copied(const Lookup& lookup, EntryPart part = EntryPart::kAll);
+  /// Copies the value of a search's entry from its block, to `room` unless that is null. With kVersion, the value remains
+  /// empty.
+  static FoundEntry copied(const Lookup& lookup, EntryPart part, ValueRoom* room);
 
  private:
   std::unique_ptr<char[]> owned_;
@@ -44,16 +47,19 @@ class FoundEntry {
 /// Returns the key's newest entry in the memtables that is not above `at_most`. Entries in tables are older.
 std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most);
 std::optional<FoundEntry> read_memtables(const ReadState& state, const LookupKey& key);
-/// Prefetches the memory that read_memtables() reads first, so that the caller can do other work meanwhile.
-void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept;
+/// Prefetches the memory that read_memtables() reads first, so that the caller can do other work meanwhile. `hash` is
+/// that of the key.
+void prefetch_memtables(const ReadState& state, std::uint64_t hash) noexcept;
 
-/// Returns the key's newest entry that is not above `at_most`, or its version alone, or nothing if there is none.
+/// Returns the key's newest entry that is not above `at_most`, or its version alone, or nothing if there is none. `room`,
+/// here and below, receives a copied value, and may be null.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
                                              CommitVersion at_most, ReadCost* cost = nullptr,
-                                             EntryPart part = EntryPart::kAll);
+                                             EntryPart part = EntryPart::kAll, ValueRoom* room = nullptr);
 /// Runs a new search in the tables to its end, with the `cost` and the `part` that it was made with. Returns the found
 /// entry. Throws std::bad_alloc. Errors: as read_point().
-Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& blocks, ReadCost* cost, EntryPart part);
+Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& blocks, ReadCost* cost, EntryPart part,
+                                              ValueRoom* room = nullptr);
 
 }  // namespace varve::engine

@@ -25,7 +25,7 @@ Lookup::Step Search::step(BlockReader& blocks, const CachedBlock* block) {
     if (cost_ != nullptr) ++cost_->blocks_from_cache;
   }
   const Lookup::Step step = lookup_.advance(guard, block);
-  if (step == Lookup::Step::kFound) found_ = FoundEntry::copied(lookup_, part_);
+  if (step == Lookup::Step::kFound) found_ = FoundEntry::copied(lookup_, part_, room_);
   return step;
 }
 
@@ -49,7 +49,7 @@ bool Search::try_now(BlockReader& blocks) noexcept {
 Lookup::Step Search::step_or_pause(BlockCache::ReadGuard& guard) noexcept {
   try {
     const Lookup::Step step = lookup_.advance_or_pause(guard);
-    if (step == Lookup::Step::kFound) found_ = FoundEntry::copied(lookup_, part_);
+    if (step == Lookup::Step::kFound) found_ = FoundEntry::copied(lookup_, part_, room_);
     if (step == Lookup::Step::kFailed) status_ = lookup_.status();
     return step;
   } catch (const std::bad_alloc&) {

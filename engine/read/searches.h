@@ -31,6 +31,10 @@ class Search {
   Search(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part = EntryPart::kAll,
          ReadCost* cost = nullptr, KnownBlocks* known = nullptr)
       : part_(part), cost_(cost), lookup_(levels, sort_key, at_most, part, cost, known) {}
+  /// Does the same with a known hash of the key. `room`, which may be null, receives the value and outlives the entry.
+  Search(const Levels& levels, const LookupKey& key, EntryPart part, ReadCost* cost, KnownBlocks* known,
+         ValueRoom* room) noexcept
+      : part_(part), cost_(cost), room_(room), lookup_(levels, key, part, cost, known) {}
 
   /// Runs as far as the cache of `blocks` allows, without waiting. Any thread may call it before begin(). If it returns
   /// true, the search has ended and must not be begun. Otherwise, begin() continues from the reached state.
@@ -52,6 +56,7 @@ class Search {
 
   const EntryPart part_;
   ReadCost* const cost_;
+  ValueRoom* const room_ = nullptr;
   Lookup lookup_;
   std::optional<FoundEntry> found_;
   Status status_;

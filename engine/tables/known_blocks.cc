@@ -29,7 +29,7 @@ void KnownBlocks::note(const OpenTable& table, std::size_t run, format::BlockHan
   Known& known = known_[place];
   known.table = nullptr;  // in case memory is short below
   known.is_new = false;
-  known.first_key.assign(first_key);
+  known.first_key = first_key;
   known.last_key.assign(last_key);
   known.run = run;
   known.handle = handle;

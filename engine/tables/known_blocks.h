@@ -22,8 +22,8 @@ class KnownBlocks {
     const OpenTable* table = nullptr;
     std::size_t run = 0;
     format::BlockHandle handle;
-    /// The first and the last key with this block, both included.
-    std::string first_key;
+    /// The first and the last key with this block, both included. The first one is a key of the batch.
+    std::string_view first_key;
     std::string last_key;
     /// The block; empty if it was not cached. While `is_new`, the block of the preceding entry.
     PinnedBlock block;
@@ -33,7 +33,7 @@ class KnownBlocks {
   /// Returns the block to search for the key, if it is known and held. Returns it also if it was noted since the last
   /// hold(): then `is_new`, and the caller finds the block by its handle. Otherwise returns null.
   const Known* find(const OpenTable& table, std::string_view sort_key) const noexcept;
-  /// Notes what the index has just returned. Replaces the entry of this table; if all entries are used, replaces the
+  /// Notes what the index has just returned. `first_key` outlives this object. Replaces the entry of this table; if all entries are used, replaces the
   /// entry of another table.
   void note(const OpenTable& table, std::size_t run, format::BlockHandle handle, std::string_view first_key,
             std::string_view last_key);

@@ -15,7 +15,7 @@ void TableLookup::begin(const LookupKey& key, const OpenTable& table, KnownBlock
   known_ = known;
   state_ = State::kBegin;
   blocks_passed_ = 0;
-  status_ = Status();
+  if (!status_.ok()) status_ = Status();
 }
 
 void TableLookup::begin_in(const LookupKey& key, const KnownBlocks::Known& known) noexcept {

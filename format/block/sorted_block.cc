@@ -40,9 +40,16 @@ unsigned char byte_at(std::string_view bytes, std::size_t at) noexcept {
   return static_cast<unsigned char>(bytes[at]);
 }
 
-bool below(std::string_view a, std::string_view b) noexcept {
-  const int order = std::memcmp(a.data(), b.data(), std::min(a.size(), b.size()));
-  return order != 0 ? order < 0 : a.size() < b.size();
+/// Returns the number of bytes that `key` and `target` have in common at the start. In a sound block at least `known` are.
+std::size_t matched_bytes(std::string_view key, std::string_view target, std::size_t known) noexcept {
+  const std::size_t skipped = std::min(known, key.size());  // A damaged block may have a shorter key.
+  return skipped + common_prefix(key.substr(skipped), target.substr(skipped));
+}
+
+/// Returns whether a < b. They have `matched` bytes in common, and no more.
+bool below(std::string_view a, std::string_view b, std::size_t matched) noexcept {
+  if (matched == b.size()) return false;
+  return matched == a.size() || byte_at(a, matched) < byte_at(b, matched);
 }
 
 }  // namespace
@@ -101,15 +108,17 @@ void SortedBlockCursor::fail(const char* at) noexcept {
 }
 
 /// Prefetches the two restarts that a binary search between `low` and `high` may read after the restart at `middle`.
-void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle, std::uint32_t high) const noexcept {
-  for (const std::uint32_t next : {middle - (middle - low) / 2, high - (high - middle) / 2}) {
-    const std::uint32_t offset = block_.restart(next);
-    if (offset < block_.entries().size()) prefetch(begin_ + offset);
-  }
+inline void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle,
+                                                std::uint32_t high) const noexcept {
+  const std::uint32_t before = block_.restart(middle - (middle - low) / 2);
+  const std::uint32_t after = block_.restart(high - (high - middle) / 2);
+  if (before < block_.entries().size()) prefetch(begin_ + before);
+  if (after < block_.entries().size()) prefetch(begin_ + after);
 }
 
 /// Reads the entry at a restart. If no entry with its whole key is there, returns false and records the damage.
-inline bool SortedBlockCursor::decode_restart(std::uint32_t number, const char** at, StoredEntry* entry) noexcept {
+[[gnu::always_inline]] inline bool SortedBlockCursor::decode_restart(std::uint32_t number, const char** at,
+                                                                     StoredEntry* entry) noexcept {
   const std::uint32_t offset = block_.restart(number);
   if (offset >= block_.entries().size()) {
     fail(end_);
@@ -195,22 +204,28 @@ void SortedBlockCursor::walk_to_entry_before(const char* at, const char* end) {
 
 bool SortedBlockCursor::seek(std::string_view target) {
   if (damaged_) return false;
-  // Searches the last restart whose key is below the target, or the first restart.
+  // Searches the last restart whose key is below the target, or the first restart. Each key between two others begins
+  // with the bytes that both of them share with the target.
   std::uint32_t low = 0;
   std::uint32_t high = block_.restart_count() - 1;
+  std::size_t low_matched = 0;
+  std::size_t high_matched = 0;
   while (low < high) {
     const std::uint32_t middle = high - (high - low) / 2;
     prefetch_middles(low, middle, high);
     const char* at = nullptr;
     StoredEntry entry;
     if (!decode_restart(middle, &at, &entry)) return false;
-    if (below(entry.unshared, target)) {
+    const std::size_t matched = matched_bytes(entry.unshared, target, std::min(low_matched, high_matched));
+    if (below(entry.unshared, target, matched)) {
       low = middle;
+      low_matched = matched;
     } else {
       high = middle - 1;
+      high_matched = matched;
     }
   }
-  return scan(low, target, end_);
+  return scan(low, target, end_, low_matched);
 }
 
 bool SortedBlockCursor::find(std::string_view key, std::uint64_t key_hash) {
@@ -233,7 +248,7 @@ bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view t
     fail(end_);
     return false;
   }
-  if (interval + 1 == block_.restart_count()) return scan(interval, target, end_);
+  if (interval + 1 == block_.restart_count()) return scan(interval, target, end_, 0);
   const std::uint32_t end = block_.restart(interval + 1);
   if (end > block_.entries().size()) {
     fail(end_);
@@ -241,7 +256,7 @@ bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view t
   }
   const std::uint32_t start = block_.restart(interval);
   if (start < end) prefetch_middle(begin_ + start, begin_ + end);
-  return scan(interval, target, begin_ + end);
+  return scan(interval, target, begin_ + end, 0);
 }
 
 /// Scans from a restart to the first entry before `end` whose key is not below `target`. If there is none, the cursor
@@ -250,8 +265,8 @@ bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view t
 /// `matched` is the number of bytes of the target that the previous entry begins with. That entry is below the target.
 /// If an entry shares more than `matched` bytes with it, the entry is below the target too and is skipped. Any other
 /// entry begins with `shared` bytes of the target, and only its unshared bytes are compared. So no key is assembled on
-/// the way.
-bool SortedBlockCursor::scan(std::uint32_t restart, std::string_view target, const char* end) {
+/// the way. The entry at the restart begins with `known` bytes of the target.
+bool SortedBlockCursor::scan(std::uint32_t restart, std::string_view target, const char* end, std::size_t known) {
   const char* at = nullptr;
   StoredEntry entry;
   if (!decode_restart(restart, &at, &entry)) return false;
@@ -266,7 +281,8 @@ bool SortedBlockCursor::scan(std::uint32_t restart, std::string_view target, con
     if (entry.shared <= matched) {
       const auto shared = static_cast<std::size_t>(entry.shared);
       const std::string_view rest = target.substr(shared);
-      const std::size_t common = common_prefix(entry.unshared, rest);
+      const std::size_t common = known + common_prefix(entry.unshared.substr(known), rest.substr(known));
+      known = 0;
       const bool key_ends = common == entry.unshared.size();
       const bool target_ends = common == rest.size();
       if (target_ends || (!key_ends && byte_at(entry.unshared, common) > byte_at(rest, common))) {

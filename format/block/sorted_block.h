@@ -113,7 +113,7 @@ class SortedBlockCursor {
   void step_to(const char* at);
   bool decode_after(const char* at, StoredEntry* entry) noexcept;
   void walk_to_entry_before(const char* at, const char* end);
-  bool scan(std::uint32_t restart, std::string_view target, const char* end);
+  bool scan(std::uint32_t restart, std::string_view target, const char* end, std::size_t known);
   bool scan_interval(std::uint32_t interval, std::string_view target);
   void take(const char* at, const StoredEntry& entry) noexcept {
     at_ = at;

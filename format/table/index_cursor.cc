@@ -3,6 +3,7 @@
 #include "format/table/index_cursor.h"
 
 #include <cassert>
+#include <utility>
 
 namespace varve::format {
 
@@ -22,16 +23,14 @@ Status IndexCursor::open(std::string_view content, const RunEntry& run) {
 void IndexCursor::load() {
   valid_ = false;
   if (!entries_.valid() || !failed_.ok()) return;
-  Result<BlockEntry> entry = decode_block_entry(entries_.value(), run_->smallest_version);
-  if (!entry.ok()) {
-    failed_ = entry.status();
+  if (Status decoded = decode_block_entry(entries_.value(), run_->smallest_version, entry_); !decoded.ok()) {
+    failed_ = std::move(decoded);
     return;
   }
-  if (entry->offset > run_->data_bytes || entry->bytes > run_->data_bytes - entry->offset) {
+  if (entry_.offset > run_->data_bytes || entry_.bytes > run_->data_bytes - entry_.offset) {
     failed_ = Status::corruption("index partition: a block lies outside its run");
     return;
   }
-  entry_ = *entry;
   valid_ = true;
 }
 

@@ -85,19 +85,16 @@ Status keep_fields(std::string_view thing, std::string_view fields) {
   return OrderedFieldReader(thing, fields).finish(&unknown);
 }
 
-/// Reads the field directly, without OrderedFieldReader, because scans read very many entries.
-Status take_statistics(std::string_view* fields, BlockEntry* entry) {
-  if (fields->empty() || fields->front() != static_cast<char>(kStatisticsTag)) return Status();
+/// Reads the field of the statistics, which comes first. Reads it directly, without OrderedFieldReader, because scans read
+/// very many entries. Returns false if it is cut short.
+bool take_statistics(std::string_view* fields, BlockEntry* entry) noexcept {
   const char* const end = fields->data() + fields->size();
   std::uint64_t bytes = 0;
   const char* const at = take_varint(fields->data() + 1, end, &bytes);
-  if (at == nullptr || bytes > static_cast<std::uint64_t>(end - at)) {
-    return damaged("index partition", "the statistics of a block are cut short");
-  }
-  entry->has_statistics = true;
+  if (at == nullptr || bytes > static_cast<std::uint64_t>(end - at)) return false;
   entry->statistics = {at, static_cast<std::size_t>(bytes)};
   fields->remove_prefix(static_cast<std::size_t>(at + bytes - fields->data()));
-  return Status();
+  return true;
 }
 
 Status read_run_fields(std::string_view fields, RunEntry* run) {
@@ -174,18 +171,28 @@ void append_block_entry(std::string& out, const BlockEntry& entry, CommitVersion
 
 Result<BlockEntry> decode_block_entry(std::string_view value, CommitVersion base_version) {
   BlockEntry entry;
+  if (Status decoded = decode_block_entry(value, base_version, entry); !decoded.ok()) return decoded;
+  return entry;
+}
+
+Status decode_block_entry(std::string_view value, CommitVersion base_version, BlockEntry& entry) {
   const char* const behind = take_block_numbers(value, base_version, &entry);
   if (behind == nullptr) return damaged("index partition", "an entry is damaged");
   if (entry.bytes < kBlockFrameBytes || entry.entry_count == 0) {
     return damaged("index partition", "a block has no entries");
   }
-  std::string_view fields = value.substr(static_cast<std::size_t>(behind - value.data()));
+  std::string_view fields(behind, static_cast<std::size_t>(value.data() + value.size() - behind));
   entry.only_deletes = fields.starts_with(kOnlyDeletesField);
   if (entry.only_deletes) fields.remove_prefix(kOnlyDeletesField.size());
-  if (Status told = take_statistics(&fields, &entry); !told.ok()) return told;
+  entry.has_statistics = !fields.empty() && fields.front() == static_cast<char>(kStatisticsTag);
+  entry.statistics = {};
+  if (entry.has_statistics && !take_statistics(&fields, &entry)) {
+    return damaged("index partition", "the statistics of a block are cut short");
+  }
   entry.unknown_fields = fields;
-  if (Status kept = keep_fields("index partition entry", fields); !kept.ok()) return kept;
-  return entry;
+  if (fields.empty()) [[likely]]
+    return Status();
+  return keep_fields("index partition entry", fields);
 }
 
 void append_run_entry(std::string& out, const RunEntry& run, CommitVersion base_version) {

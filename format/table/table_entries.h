@@ -64,6 +64,8 @@ struct BlockEntry {
 void append_block_entry(std::string& out, const BlockEntry& entry, CommitVersion base_version);
 /// Errors: kCorruption; kUnsupported (an unknown odd tag).
 Result<BlockEntry> decode_block_entry(std::string_view value, CommitVersion base_version);
+/// Decodes into `entry`, whose old content is discarded. After an error, its content is unspecified.
+Status decode_block_entry(std::string_view value, CommitVersion base_version, BlockEntry& entry);
 
 /// A run, as described by the top index. Its data blocks, its filter partition and its index partition are adjacent, in
 /// this order.

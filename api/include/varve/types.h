@@ -152,6 +152,7 @@ class Value {
   bool operator==(const Value&) const = default;
 
  private:
+  friend class PropertyList;
   template <typename T>
   using StoredInteger = std::conditional_t<std::signed_integral<T> && sizeof(T) <= 4, std::int32_t, std::int64_t>;
 
@@ -236,6 +237,7 @@ class VARVE_EXPORT PropertyList {
   struct Shared;
 
   void grow();
+  void give_back_texts() noexcept;
   void free_all() noexcept;
   void free_memory() noexcept;
 
@@ -303,6 +305,17 @@ class VARVE_EXPORT Entity {
   /// Makes an entity without properties. The keys are checked when the entity is written.
   Entity(std::string partition_key, std::string row_key) noexcept
       : partition_key_(std::move(partition_key)), row_key_(std::move(row_key)) {}
+  /// @{
+  /// Copies or moves keys, properties and ETag.
+  Entity(const Entity& other) = default;
+  Entity(Entity&& other) noexcept = default;
+  Entity& operator=(const Entity& other) = default;
+  Entity& operator=(Entity&& other) noexcept = default;
+  /// @}
+  /// The thread keeps some memory of its entities for those that it reads next.
+  ~Entity() {
+    if (partition_key_.capacity() >= kLongKeyBytes || row_key_.capacity() >= kLongKeyBytes) give_back_keys();
+  }
 
   /// Returns the PartitionKey, which may be empty.
   /// @{
@@ -377,6 +390,9 @@ class VARVE_EXPORT Entity {
 
  private:
   friend struct EntityMaker;
+  /// Shorter keys have no memory of their own.
+  static constexpr std::size_t kLongKeyBytes = 16;
+  void give_back_keys() noexcept;
   static Status absent(std::string_view name);
   static Status wrong_type(std::string_view name, PropertyType stored, PropertyType asked);
 
