@@ -100,6 +100,16 @@ TEST(LogEntry, AL05_HasTheThirtyFieldsInTheirOrder) {
   EXPECT_EQ(fields[kClientIdField], "id-1");
 }
 
+TEST(LogEntry, AL05_TheStartHasSevenDigitsOfTheFraction) {
+  const Exchange exchange("GET", account_path("Orders()"));
+  for (const std::string start :
+       {"2026-03-03T18:07:09.0000000Z", "2026-03-03T18:07:09.0000120Z", "2026-03-03T18:07:09.9999999Z"}) {
+    LoggedExchange logged = exchange.logged();
+    logged.start = at(start);
+    EXPECT_THAT(log_entry(logged), HasSubstr("1.0;" + start + ";"));
+  }
+}
+
 TEST(LogEntry, AL05_AFieldWithoutAValueIsEmptyAndUrlAndKeyAreAlwaysInQuotes) {
   const Exchange exchange("GET", account_path("Orders()"));
   const std::string line = log_entry(exchange.logged());

@@ -9,16 +9,23 @@ char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+/// Compares texts of one length. Most bytes of a header's name have the case of the name that is asked for.
+bool is_same_name(std::string_view left, std::string_view right) noexcept {
+  for (std::size_t at = 0; at < left.size(); ++at) {
+    if (left[at] != right[at] && lower(left[at]) != lower(right[at])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool equal_ignoring_case(std::string_view left, std::string_view right) noexcept {
-  return left.size() == right.size() &&
-         std::equal(left.begin(), left.end(), right.begin(), [](char a, char b) { return lower(a) == lower(b); });
+  return left.size() == right.size() && is_same_name(left, right);
 }
 
 const std::string* find_header(const Headers& headers, std::string_view name) noexcept {
   for (const auto& [known, value] : headers) {
-    if (equal_ignoring_case(known, name)) return &value;
+    if (known.size() == name.size() && is_same_name(known, name)) return &value;
   }
   return nullptr;
 }

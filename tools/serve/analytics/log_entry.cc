@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -19,12 +20,14 @@ namespace {
 constexpr std::array<std::string_view, 3> kServiceNames = {"table", "queue", "blob"};
 constexpr std::uint64_t kTicksPerWholeSecond = 10'000'000;
 constexpr std::string_view kHiddenSignature = "XXXXX";
+/// The end of a path that was cut before its signature.
+constexpr std::string_view kCutEnd = "?XXXXX";
 
 /// The memory of a line without a long path or header.
 constexpr std::size_t kUsualLineBytes = 512;
 
 /// Returns what replaces a byte that has a meaning in HTML, or a line end. Empty for all others.
-std::string_view html_of(char byte) noexcept {
+constexpr std::string_view html_of(char byte) noexcept {
   switch (byte) {
     case '&': return "&amp;";
     case '"': return "&quot;";
@@ -36,21 +39,29 @@ std::string_view html_of(char byte) noexcept {
   }
 }
 
-/// Appends the text without the bytes that have a meaning in HTML, and without line ends.
-void append_html(std::string& line, std::string_view text) {
-  std::size_t begun = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const std::string_view html = html_of(text[at]);
-    if (html.empty()) continue;
-    line.append(text.substr(begun, at - begun)).append(html);
-    begun = at + 1;
-  }
-  line.append(text.substr(begun));
+/// Returns whether a reader would end a field without quotes at the byte.
+constexpr bool ends_field(char byte) noexcept {
+  return byte == '"' || byte == ';' || byte == '\r' || byte == '\n';
 }
 
-/// Returns whether a reader would end a field without quotes at the byte.
-bool ends_field(char byte) noexcept {
-  return byte == '"' || byte == ';' || byte == '\r' || byte == '\n';
+/// A property of each byte. One look at it costs less than the comparisons.
+using ByteTable = std::array<bool, 256>;
+
+template <typename Has>
+constexpr ByteTable table_of(Has has) noexcept {
+  ByteTable table{};
+  for (std::size_t byte = 0; byte < table.size(); ++byte) table[byte] = has(static_cast<char>(byte));
+  return table;
+}
+
+constexpr ByteTable kHasHtml = table_of([](char byte) { return !html_of(byte).empty(); });
+constexpr ByteTable kEndsField = table_of(ends_field);
+
+/// Returns the place of the first byte with the property, or the size of the text.
+std::size_t first_with(const ByteTable& table, std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at < text.size() && !table[static_cast<unsigned char>(text[at])]) ++at;
+  return at;
 }
 
 /// The fields of an entry, joined by semicolons.
@@ -59,42 +70,72 @@ class EntryLine {
   EntryLine() { line_.reserve(kUsualLineBytes); }
   /// Adds a field, in quotes if it has a byte with a meaning.
   void add(std::string_view field) {
-    if (std::any_of(field.begin(), field.end(), ends_field)) return add_quoted(field);
+    if (first_with(kEndsField, field) == field.size()) return add_plain(field);
+    begin_quoted();
+    append_html(field);
+    end_quoted();
+  }
+  /// Adds a field that has no byte with a meaning.
+  void add_plain(std::string_view field) {
     begin_field();
     line_ += field;
   }
-  /// Adds a field that is always in quotes.
-  void add_quoted(std::string_view field) {
+  void add(std::uint64_t number) {
     begin_field();
-    line_ += '"';
-    append_html(line_, field);
-    line_ += '"';
+    append_number(number);
   }
-  void add(std::uint64_t number) { add(std::string_view(std::to_string(number))); }
   /// Adds the value of a header, or an empty field.
   void add(const Headers& headers, std::string_view name) {
     const std::string* const value = find_header(headers, name);
-    add(value == nullptr ? std::string_view() : std::string_view(*value));
+    value == nullptr ? begin_field() : add(std::string_view(*value));
   }
+  /// Begins a field in quotes. append_html() adds its parts, and end_quoted() ends it.
+  void begin_quoted() {
+    begin_field();
+    line_ += '"';
+  }
+  void end_quoted() { line_ += '"'; }
+  /// Appends the text without the bytes that have a meaning in HTML, and without line ends.
+  void append_html(std::string_view text) {
+    for (;;) {
+      const std::size_t plain = first_with(kHasHtml, text);
+      line_.append(text.data(), plain);
+      if (plain == text.size()) return;
+      line_ += html_of(text[plain]);
+      text.remove_prefix(plain + 1);
+    }
+  }
+  /// Appends to the last field.
+  void append_number(std::uint64_t number) {
+    std::array<char, 20> digits{};
+    char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    line_.append(digits.data(), end);
+  }
+  void append_plain(std::string_view text) { line_ += text; }
   std::string take() { return std::move(line_.append(1, '\n')); }
 
  private:
   void begin_field() {
-    if (!is_first_) line_ += ';';
-    is_first_ = false;
+    if (!line_.empty()) line_ += ';';  // The first field is never empty.
   }
   std::string line_;
-  bool is_first_ = true;
 };
 
-/// Returns the time with seven digits of the fraction.
-std::string time_with_fraction(DateTime time) {
-  const std::uint64_t fraction = time.ticks % kTicksPerWholeSecond;
+/// Adds the time with seven digits of the fraction.
+void add_time(EntryLine& line, DateTime time) {
+  constexpr int kDigits = 7;
+  std::uint64_t fraction = time.ticks % kTicksPerWholeSecond;
   std::string text = DateTime{time.ticks - fraction}.to_string();
+  std::array<char, kDigits + 2> end{};
+  end.front() = '.';
+  end.back() = 'Z';
+  for (std::size_t digit = kDigits; digit > 0; --digit) {
+    end[digit] = static_cast<char>('0' + fraction % 10);
+    fraction /= 10;
+  }
   text.pop_back();  // Z
-  std::array<char, 16> digits{};
-  std::snprintf(digits.data(), digits.size(), ".%07uZ", static_cast<unsigned>(fraction));
-  return text.append(digits.data());
+  line.add_plain(text);
+  line.append_plain({end.data(), end.size()});
 }
 
 std::uint64_t milliseconds_of(std::chrono::nanoseconds time) noexcept {
@@ -128,14 +169,27 @@ std::string without_signatures(std::string_view query) {
   return shown;
 }
 
+/// A path, or its part before a signature.
+struct ShownPath {
+  std::string_view shown;
+  bool is_cut = false;
+};
+
 /// Returns the path. If a client encoded the `?` before a query with a signature, the path ends there.
-std::string path_without_signatures(std::string_view path) {
-  const std::size_t mark = std::min({path.find("%3F"), path.find("%3f"), path.find('?'), path.size()});
+ShownPath path_without_signatures(std::string_view path) {
+  const std::size_t percent = std::min(path.find("%3F"), path.find("%3f"));
+  const std::size_t mark = std::min({percent, path.find('?'), path.size()});
+  if (mark == path.size()) return {path};
   const std::optional<std::string> rest = percent_decode(path.substr(mark));
   // The part of a path that was decoded already may have a `%` that begins nothing.
   const bool is_secret = mentions_signature(path.substr(mark)) || (rest && mentions_signature(*rest));
-  std::string shown(is_secret ? path.substr(0, mark) : path);
-  return is_secret ? shown.append("?").append(kHiddenSignature) : shown;
+  return is_secret ? ShownPath{path.substr(0, mark), true} : ShownPath{path};
+}
+
+void append_path(EntryLine& line, std::string_view path) {
+  const ShownPath shown = path_without_signatures(path);
+  line.append_html(shown.shown);
+  if (shown.is_cut) line.append_plain(kCutEnd);
 }
 
 /// Returns the address of the page that made the client ask. It may be that of a blob with a signature.
@@ -144,25 +198,40 @@ std::string referrer_of(const Headers& headers) {
   if (referrer == nullptr) return "";
   const std::string_view text = *referrer;
   const std::size_t mark = std::min(text.find('?'), text.size());
-  std::string shown = path_without_signatures(text.substr(0, mark));
+  const ShownPath path = path_without_signatures(text.substr(0, mark));
+  std::string shown(path.shown);
+  if (path.is_cut) shown += kCutEnd;
   return mark < text.size() ? shown.append(without_signatures(text.substr(mark + 1))) : shown;
 }
 
-std::string url_of(const HttpRequest& request) {
-  std::string url(request.arrival.is_https ? "https://" : "http://");
-  url.append(host_of(request)).append(path_without_signatures(request.head.path));
-  return url.append(without_signatures(request.head.query));
+void add_url(EntryLine& line, const HttpRequest& request) {
+  line.begin_quoted();
+  line.append_plain(request.arrival.is_https ? "https://" : "http://");
+  line.append_html(host_of(request));
+  append_path(line, request.head.path);
+  if (!request.head.query.empty()) line.append_html(without_signatures(request.head.query));
+  line.end_quoted();
 }
 
-/// Returns the decoded path, with the account in front of it.
-std::string object_key(const RequestFacts& facts) {
-  const std::string path = percent_decode(facts.request.head.path).value_or(facts.request.head.path);
-  const std::string_view rest = std::string_view(path).substr(std::min<std::size_t>(path.size(), 1));
+/// Returns whether the first part of a path names the account, or its secondary.
+bool names_account(std::string_view first, std::string_view account) noexcept {
+  return first.starts_with(account) && (first.size() == account.size() || first.substr(account.size()) == "-secondary");
+}
+
+/// Adds the decoded path, with the account in front of it.
+void add_object_key(EntryLine& line, const RequestFacts& facts) {
+  std::optional<std::string> decoded;
+  std::string_view path = facts.request.head.path;
+  if (path.find('%') != path.npos) decoded = percent_decode(path);
+  if (decoded) path = *decoded;
+  const std::string_view rest = path.substr(std::min<std::size_t>(path.size(), 1));
   const std::string_view first = rest.substr(0, rest.find('/'));
-  const bool has_account = first == facts.account || first == facts.account + "-secondary";
-  const std::string_view resource = has_account ? rest.substr(first.size()) : std::string_view(path);
-  std::string key = "/" + facts.account;
-  return key.append(resource.empty() ? "/" : path_without_signatures(resource));
+  const std::string_view resource = names_account(first, facts.account) ? rest.substr(first.size()) : path;
+  line.begin_quoted();
+  line.append_plain("/");
+  line.append_html(facts.account);
+  append_path(line, resource.empty() ? std::string_view("/") : resource);
+  line.end_quoted();
 }
 
 /// Returns the conditions of the request: `If-Match=W/"..."`, joined by semicolons.
@@ -179,11 +248,12 @@ std::string conditions_of(const Headers& headers) {
 }
 
 /// Returns the client's address with its port: `203.0.113.7:4321` or `[::1]:4321`.
-std::string client_of(const LoggedExchange& exchange) {
-  const std::string& address = exchange.facts.request.arrival.client_ip;
-  if (exchange.facts.request.client_port == 0) return address;
+std::string client_of(const HttpRequest& request) {
+  const std::string& address = request.arrival.client_ip;
+  if (request.client_port == 0) return address;
   const bool is_v6 = address.find(':') != std::string::npos;
-  return (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(exchange.facts.request.client_port);
+  std::string client = is_v6 ? "[" + address + "]" : address;
+  return client.append(":").append(std::to_string(request.client_port));
 }
 
 OperationType type_of(const LoggedExchange& exchange) {
@@ -191,10 +261,10 @@ OperationType type_of(const LoggedExchange& exchange) {
 }
 
 void add_caller(EntryLine& line, const LoggedExchange& exchange, Caller caller) {
-  line.add(authentication_type(caller));
+  line.add_plain(authentication_type(caller));
   line.add(caller == Caller::kAuthenticated ? std::string_view(exchange.facts.account) : std::string_view());
   line.add(exchange.facts.account);
-  line.add(kServiceNames[static_cast<std::size_t>(exchange.service)]);
+  line.add_plain(kServiceNames[static_cast<std::size_t>(exchange.service)]);
 }
 
 void add_sizes(EntryLine& line, const LoggedExchange& exchange) {
@@ -228,19 +298,19 @@ std::string log_entry(const LoggedExchange& exchange) {
   const HttpResponse& response = exchange.response;
   const Caller caller = caller_of(request);
   EntryLine line;
-  line.add("1.0");
-  line.add(time_with_fraction(exchange.start));
-  line.add(operation_type_name(type_of(exchange)));
-  line.add(request_status(caller, outcome_of(request, response)));
+  line.add_plain("1.0");
+  add_time(line, exchange.start);
+  line.add_plain(operation_type_name(type_of(exchange)));
+  line.add_plain(request_status(caller, outcome_of(request, response)));
   line.add(response.status);
   line.add(milliseconds_of(exchange.record.end_to_end));
   line.add(milliseconds_of(exchange.record.duration));
   add_caller(line, exchange, caller);
-  line.add_quoted(url_of(request));
-  line.add_quoted(object_key(exchange.facts));
+  add_url(line, request);
+  add_object_key(line, exchange.facts);
   line.add(response.headers, "x-ms-request-id");
   line.add(exchange.number);
-  line.add(client_of(exchange));
+  line.add(client_of(request));
   line.add(headers, "x-ms-version");
   add_sizes(line, exchange);
   line.add(headers, "content-length");
