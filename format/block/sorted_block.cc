@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "format/bytes/common_prefix.h"
 #include "format/bytes/damage.h"
 #include "format/bytes/prefetch.h"
 #include "format/bytes/varint.h"
@@ -19,18 +20,6 @@ constexpr std::size_t kRestartCountAt = 8;
 constexpr std::size_t kBucketCountAt = 12;
 constexpr std::size_t kTrailerZeroAt = 14;
 constexpr std::ptrdiff_t kCacheLineBytes = 64;
-
-/// Returns the number of bytes that a and b have in common at the start.
-std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
-  const std::size_t size = std::min(a.size(), b.size());
-  std::size_t at = 0;
-  for (; at + sizeof(std::uint64_t) <= size; at += sizeof(std::uint64_t)) {
-    const std::uint64_t different = load_u64(a.data() + at) ^ load_u64(b.data() + at);
-    if (different != 0) return at + static_cast<std::size_t>(std::countr_zero(different)) / 8;
-  }
-  while (at < size && a[at] == b[at]) ++at;
-  return at;
-}
 
 /// The three lengths that precede an entry's bytes.
 struct Lengths {
