@@ -125,8 +125,12 @@ std::optional<Job> MergeChoice::from_level0(JobReason reason, const LevelFile* w
 }
 
 /// Merges small files that could move one by one. Otherwise a trickle of writes would fill the tree with small files.
+/// Larger files are not rewritten for the sake of a small one.
 void MergeChoice::widen_small_move(const LevelFiles& files, Job& job) const {
-  if (bytes_of(job.inputs) >= shape_.file_bytes / kMovedAlonePart) return;
+  const auto moves_alone = [this](const LevelFilePtr& file) {
+    return file->entry.size_bytes >= shape_.file_bytes / kMovedAlonePart;
+  };
+  if (moves_alone(job.inputs.front())) return;
   KeyRange range = range_of_all(job.inputs);
   for (const LevelFilePtr& file : files) {
     if (bytes_of(job.inputs) >= shape_.file_bytes) break;
@@ -138,6 +142,7 @@ void MergeChoice::widen_small_move(const LevelFiles& files, Job& job) const {
     for (const LevelFilePtr& other : files) {
       if (range_of(*other).overlaps(wider)) inputs.push_back(other);
     }
+    if (std::any_of(inputs.begin(), inputs.end(), moves_alone)) continue;
     if (range_of_all(inputs).smallest < wider.smallest || wider.largest < range_of_all(inputs).largest) continue;
     job.inputs = std::move(inputs);
     job.kind = JobKind::kMerge;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "format/bytes/bytes.h"
+#include "format/bytes/common_prefix.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::engine {
@@ -37,11 +38,10 @@ void SortBuffer::add(std::string_view key, std::string_view value, Kind kind) {
 }
 
 void SortBuffer::note_shared(std::string_view key) noexcept {
-  if (items_.empty()) shared_bytes_ = key.size();
-  const std::string_view shared = items_.empty() ? key : key_of(items_.front()).substr(0, shared_bytes_);
-  if (key.starts_with(shared)) return;
-  const auto differ = std::mismatch(shared.begin(), shared.end(), key.begin(), key.end());
-  shared_bytes_ = static_cast<std::size_t>(differ.first - shared.begin());
+  if (items_.empty())
+    shared_bytes_ = key.size();
+  else
+    shared_bytes_ = format::common_prefix(key_of(items_.front()).substr(0, shared_bytes_), key);
 }
 
 void SortBuffer::sort() {

@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "format/bytes/bytes.h"
+#include "format/bytes/common_prefix.h"
 #include "format/bytes/varint.h"
 #include "format/keys/ends.h"
 
@@ -161,9 +162,7 @@ void DataBlockBuilder::add(const DataEntry& entry, std::uint64_t key_hash) {
     smallest_version_ = std::min(smallest_version_, entry.version);
     largest_version_ = std::max(largest_version_, entry.version);
   }
-  const auto common = std::mismatch(last_key.begin(), last_key.end(), entry.key.begin(), entry.key.end());
-  estimated_bytes_ += estimated_entry_bytes(entry.key.size(), static_cast<std::size_t>(common.first - last_key.begin()),
-                                            entry.value.size());
+  estimated_bytes_ += estimated_entry_bytes(entry.key.size(), common_prefix(last_key, entry.key), entry.value.size());
   entries_.push_back({bytes_.size(), entry.key.size(), entry.value.size(), key_hash, entry.version, entry.kind});
   bytes_.append(entry.key).append(entry.value);
 }

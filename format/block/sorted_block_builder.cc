@@ -9,6 +9,7 @@
 
 #include "format/block/block.h"
 #include "format/bytes/bytes.h"
+#include "format/bytes/common_prefix.h"
 
 namespace varve::format {
 namespace {
@@ -48,10 +49,8 @@ void SortedBlockBuilder::add(const SortedEntry& entry) {
   assert(empty() || last_key_ <= entry.key);
   const std::size_t value_bytes = entry.value_head.size() + entry.value_tail.size();
   assert(content_.size() + entry.key.size() + value_bytes <= kBlockRawBytesMax);
-  const auto [key_end, last_end] =
-      std::mismatch(entry.key.begin(), entry.key.end(), last_key_.begin(), last_key_.end());
-  auto shared = static_cast<std::size_t>(key_end - entry.key.begin());
-  if (empty() || key_end != entry.key.end() || last_end != last_key_.end()) ++distinct_keys_;
+  std::size_t shared = common_prefix(entry.key, last_key_);
+  if (empty() || shared != entry.key.size() || shared != last_key_.size()) ++distinct_keys_;
   if (empty() || interval_is_full()) {
     restarts_.push_back(static_cast<std::uint32_t>(content_.size()));
     interval_entries_ = 0;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "format/bytes/common_prefix.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::format {
@@ -37,10 +38,6 @@ std::uint64_t code_behind(std::size_t begin, std::string_view text) noexcept {
     if (byte == '\xEE' || byte == '\xEF') byte = static_cast<char>(byte + ('\xF5' - '\xEE'));
   }
   return load_u64_big_endian(bytes.data());
-}
-
-std::size_t bytes_both_begin_with(std::string_view a, std::string_view b) noexcept {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
 /// Names with different tags differ. Most names differ in their size or in their first or last byte.
@@ -189,8 +186,7 @@ double StatisticsBuilder::Gathered::width(std::size_t begin) const noexcept {
 /// Returns the average part of the run's range that a block's range takes: 0 to 1.
 double StatisticsBuilder::width_in_blocks(std::size_t property, const Gathered& run) const noexcept {
   double sum = 0;
-  const std::size_t begin =
-      run.type == PropertyType::kString ? bytes_both_begin_with(run.smallest(), run.largest()) : 0;
+  const std::size_t begin = run.type == PropertyType::kString ? common_prefix(run.smallest(), run.largest()) : 0;
   const double whole = run.width(begin);
   for (const Block& block : blocks_) {
     const Gathered gathered = of_block(block, property);

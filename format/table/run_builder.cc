@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/bytes/checksum.h"
+#include "format/bytes/common_prefix.h"
 #include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
@@ -40,14 +41,10 @@ constexpr std::uint64_t block_bytes_target(std::uint64_t offset) noexcept {
   return (rest < kSectorBytes / 2 ? rest + kSectorBytes : rest) - kMarginBytes;
 }
 
-std::size_t common_bytes(std::string_view a, std::string_view b) noexcept {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
-}
-
 }  // namespace
 
 std::string separator_between(std::string_view last, std::string_view next) {
-  const std::size_t common = common_bytes(last, next);
+  const std::size_t common = common_prefix(last, next);
   if (common < last.size() && common < next.size()) {
     const auto low = static_cast<unsigned char>(last[common]);
     const auto high = static_cast<unsigned char>(next[common]);
@@ -71,8 +68,8 @@ RunBuilder::RunBuilder(FilterChoice filter, Compressor* compressor, TableOutput*
 bool RunBuilder::would_overfill(const DataEntry& entry) const noexcept {
   if (block_.empty()) return false;
   const std::uint64_t raw =
-      block_.estimated_bytes() +
-      DataBlockBuilder::estimated_entry_bytes(entry.key.size(), common_bytes(last_key_, entry.key), entry.value.size());
+      block_.estimated_bytes() + DataBlockBuilder::estimated_entry_bytes(
+                                     entry.key.size(), common_prefix(last_key_, entry.key), entry.value.size());
   return raw > kDataBlockRawBytesTarget || raw * stored_per_1024_ / kRatioOne > block_bytes_target(output_->offset());
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
@@ -194,6 +195,21 @@ TEST_F(PickerTest, AFlushOfAnEighthOfAFileIsMoved) {
   EXPECT_EQ(pick()->kind, JobKind::kMove);
   for (std::size_t i = 0; i < 8; ++i) entries_[i].size_bytes = 8 * kMiB - 1;
   EXPECT_EQ(pick()->kind, JobKind::kMerge);
+}
+
+TEST_F(PickerTest, LargerFilesAreNotRewrittenForASmallOne) {
+  for (int i = 0; i < 8; ++i)
+    add(0, std::string(1, static_cast<char>('a' + 2 * i)), std::string(1, static_cast<char>('b' + 2 * i)), 13);
+  add(6, "y", "z");
+  entries_[0].size_bytes = kMiB;
+  ASSERT_TRUE(pick());
+  EXPECT_EQ(pick()->kind, JobKind::kMove);
+  EXPECT_THAT(numbers_of(pick()->inputs), ElementsAre(1));
+  entries_[4].size_bytes = kMiB;  // between them lie larger ones
+  EXPECT_EQ(pick()->kind, JobKind::kMove);
+  entries_[1].size_bytes = kMiB;
+  EXPECT_EQ(pick()->kind, JobKind::kMerge);
+  EXPECT_THAT(numbers_of(pick()->inputs), UnorderedElementsAre(1, 2));
 }
 
 TEST_F(PickerTest, AMoveThatWouldLieOverTooMuchIsAMerge) {
