@@ -57,7 +57,12 @@ inline std::string copy(std::string_view text) {
 }
 /// Keeps the memory of a text that copy() made, which is empty afterwards, or does nothing. Any thread may give back a
 /// text that another one made.
-void give_back(std::string& text) noexcept;
+/// @{
+void give_back_long(std::string& text) noexcept;
+inline void give_back(std::string& text) noexcept {
+  if (text.capacity() > kInsideMax) give_back_long(text);
+}
+/// @}
 
 /// Returns the bytes that the calling thread keeps.
 std::size_t kept_bytes() noexcept;

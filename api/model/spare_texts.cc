@@ -2,6 +2,7 @@
 // Must never: return a text that is too short for its new content, or run a destructor that a later one depends on. An
 // entity may outlive the thread-local objects of its thread.
 #include <array>
+#include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
@@ -52,12 +53,12 @@ struct TextsClosing {
   }
 };
 
-bool open_lists() noexcept {
-  if (are_over) return false;
+Lists* open_lists() noexcept {
+  if (are_over) return nullptr;
   static thread_local TextsClosing closing;
   static_cast<void>(closing);
   lists = new (std::nothrow) Lists;
-  return lists != nullptr;
+  return lists;
 }
 
 }  // namespace
@@ -65,26 +66,33 @@ bool open_lists() noexcept {
 std::string copy_long(std::string_view text) {
   if (text.size() > kTextBytesMax) return std::string(text);
   const std::size_t size = size_for(text.size());
-  const bool is_kept = lists != nullptr && !lists->of_size[size].empty();
+  Lists* const mine = lists;
+  std::vector<std::string>* const kept = mine == nullptr ? nullptr : &mine->of_size[size];
+  const bool is_kept = kept != nullptr && !kept->empty();
   // A text that is made of bytes has exactly their capacity. With reserve(), it may have more.
-  std::string made = is_kept ? std::move(lists->of_size[size].back()) : std::string(capacity_of(size), '\0');
+  std::string made = is_kept ? std::move(kept->back()) : std::string(capacity_of(size), '\0');
   if (is_kept) {
-    lists->of_size[size].pop_back();
-    lists->kept -= bytes_kept_for(size);
+    kept->pop_back();
+    mine->kept -= bytes_kept_for(size);
   }
-  made.assign(text);
+  if (made.size() != text.size()) made.resize(text.size());  // A kept text mostly has the size already.
+  std::memcpy(made.data(), text.data(), text.size());
   return made;
 }
 
-void give_back(std::string& text) noexcept {
+void give_back_long(std::string& text) noexcept {
   const std::size_t capacity = text.capacity();
   if (!is_of_a_size(capacity)) return;
-  if (lists == nullptr && !open_lists()) return;
+  Lists* mine = lists;
+  if (mine == nullptr) [[unlikely]] {
+    mine = open_lists();
+    if (mine == nullptr) return;
+  }
   const std::size_t size = capacity / kSizeStep;
-  if (lists->kept + bytes_kept_for(size) > kKeptBytesMax) return;
+  if (mine->kept + bytes_kept_for(size) > kKeptBytesMax) return;
   try {
-    lists->of_size[size].push_back(std::move(text));
-    lists->kept += bytes_kept_for(size);
+    mine->of_size[size].push_back(std::move(text));
+    mine->kept += bytes_kept_for(size);
   } catch (const std::bad_alloc&) {
     text.clear();  // It keeps its memory.
   }
