@@ -131,6 +131,8 @@ class ReadView {
   /// caller has hashes of its own for parts.
   /// Errors: kInvalidArgument (the part ends after the value; nothing was done), those of get().
   Status read_part(const FoundPlace& place, std::uint64_t offset, std::span<char> out, ReadCost* cost = nullptr) const;
+  /// Fills both parts as read_part() fills one. Reads from the disk are made beside each other.
+  Status read_pair(const FoundPlace& place, const WantedPair& parts, ReadCost* cost = nullptr) const;
   /// Returns the newest assigned state, whatever this view's version. With kVersion, the value of a put only says that
   /// it exists. For commits alone: does not check Engine::may_answer(). Errors: as get() otherwise.
   Result<Newest> newest(std::string_view sort_key, EntryPart part = EntryPart::kAll) const;

@@ -79,6 +79,11 @@ Status ReadView::read_part(const FoundPlace& place, std::uint64_t offset, std::s
   return read_found_part(*pin_, *state_->blocks, place, {offset, out}, cost);
 }
 
+Status ReadView::read_pair(const FoundPlace& place, const WantedPair& parts, ReadCost* cost) const {
+  if (Status fresh = may_answer(); !fresh.ok()) return fresh;
+  return read_found_pair(*pin_, *state_->blocks, *state_->read_queues, place, parts, cost);
+}
+
 CommitVersion ReadView::time() const noexcept {
   CommitVersion time = time_.load(std::memory_order_relaxed);
   if (time != 0) return time;

@@ -56,11 +56,19 @@ bool is_four_bytes(char lead) noexcept {
   return static_cast<unsigned char>(lead) >= 0xF0;
 }
 
-/// Returns the name as the key has it.
-std::string ordered_text(std::string_view name) {
-  std::string text;
-  text.reserve(name.size() + 8);
-  while (!name.empty()) {
+/// Returns the number of bytes at the front that stand for themselves. Most names have no others.
+std::size_t plain_bytes(std::string_view text) noexcept {
+  const auto is_plain = [](char byte) { return static_cast<unsigned char>(byte) < 0xEF; };
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+}
+
+/// Appends the name as the key has it.
+void append_ordered(std::string& text, std::string_view name) {
+  for (;;) {
+    const std::size_t plain = plain_bytes(name);
+    text.append(name.substr(0, plain));
+    name.remove_prefix(plain);
+    if (name.empty()) return;
     if (name.starts_with(kEscape)) {
       text.append(kEscape).append(1, '!');
       name.remove_prefix(kEscape.size());
@@ -70,13 +78,16 @@ std::string ordered_text(std::string_view name) {
     text.push_back(name.front());
     name.remove_prefix(1);
   }
-  return text;
 }
 
 std::optional<std::string> name_of_ordered(std::string_view text) {
   std::string name;
   name.reserve(text.size());
-  while (!text.empty()) {
+  for (;;) {
+    const std::size_t plain = plain_bytes(text);
+    name.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) return name;
     if (!text.starts_with(kEscape)) {
       if (is_four_bytes(text.front())) return std::nullopt;
       name.push_back(text.front());
@@ -94,11 +105,18 @@ std::optional<std::string> name_of_ordered(std::string_view text) {
     }
     text.remove_prefix(1);
   }
-  return name;
 }
 
 std::string named_part(char kind, std::string_view name) {
-  return std::string(1, kind).append(ordered_text(name));
+  std::string text;
+  text.reserve(1 + name.size() + kEscape.size());
+  text.push_back(kind);
+  append_ordered(text, name);
+  return text;
+}
+
+Status nameless_key() {
+  return Status::corruption("the key of a blob has no name");
 }
 
 std::string encode_pieces(const std::vector<ContentPiece>& pieces) {
@@ -210,8 +228,11 @@ std::string staged_block_key(format::TableId container, std::uint64_t generation
 }
 
 std::string named_rows_prefix(format::TableId container, char kind, std::string_view prefix) {
-  std::string key = format::encode_table(container);
-  (void)format::append_text_prefix(key, named_part(kind, prefix));
+  const std::string part = named_part(kind, prefix);
+  std::string key;
+  key.reserve(format::kTableIdBytes + part.size());
+  key.append(format::encode_table(container));
+  (void)format::append_text_prefix(key, part);
   return key;
 }
 std::string staged_blocks_prefix(format::TableId container, std::uint64_t generation) {
@@ -223,12 +244,13 @@ char blob_row_kind(std::string_view key) noexcept {
 }
 
 Result<std::string> decode_named_key(std::string_view key) {
-  const Result<format::SortKey> parts = format::decode_sort_key(key);
+  Result<format::SortKey> parts = format::decode_sort_key(key);
   if (!parts.ok()) return parts.status();
-  const std::string_view text = parts->partition_key;
-  std::optional<std::string> name = text.empty() ? std::nullopt : name_of_ordered(text.substr(1));
-  if (!name || !parts->row_key.empty()) return Status::corruption("the key of a blob has no name");
-  return *std::move(name);
+  std::string& text = parts->partition_key;
+  if (text.empty() || !parts->row_key.empty()) return nameless_key();
+  if (plain_bytes(text) == text.size()) return std::move(text.erase(0, 1));
+  std::optional<std::string> name = name_of_ordered(std::string_view(text).substr(1));
+  return name ? Result<std::string>(*std::move(name)) : nameless_key();
 }
 
 Result<std::string> decode_staged_key(std::string_view key) {

@@ -80,8 +80,8 @@ class BlobWalk {
   Result<BlobPage> walk(const std::string& from) {
     if (Status begun = seek(from); !begun.ok()) return begun;
     for (;;) {
-      const std::optional<std::string> name = least_name();
-      if (!name) return std::move(page_);
+      const std::string* const name = least_name();
+      if (name == nullptr) return std::move(page_);
       if (page_.entries.size() == listing_.page_max || bytes_ >= kListedBytesMax) {
         page_.continuation = encode_key_token(*name);
         return std::move(page_);
@@ -97,17 +97,19 @@ class BlobWalk {
     return staged_ ? staged_->seek(from) : Status();
   }
 
-  std::optional<std::string> least_name() const {
+  /// Returns null at the end. The name is valid until its rows move.
+  const std::string* least_name() const noexcept {
     const std::optional<std::string>& blob = blobs_.name();
-    if (!staged_ || !staged_->name()) return blob;
-    return !blob || *staged_->name() < *blob ? staged_->name() : blob;
+    if (!staged_ || !staged_->name()) return blob ? &*blob : nullptr;
+    return !blob || *staged_->name() < *blob ? &*staged_->name() : &*blob;
   }
 
   Status take(const std::string& name) {
-    if (const std::optional<std::string> group = group_of(name)) {
-      page_.entries.push_back({*group, {}});
+    if (std::optional<std::string> group = group_of(name)) {
       if (Status moved = blobs_.seek_behind(*group); !moved.ok()) return moved;
-      return staged_ ? staged_->seek_behind(*group) : Status();
+      if (Status moved = staged_ ? staged_->seek_behind(*group) : Status(); !moved.ok()) return moved;
+      page_.entries.emplace_back().prefix = *std::move(group);
+      return Status();
     }
     const bool is_blob = blobs_.name() == name;
     const bool is_staged = staged_ && staged_->name() == name;

@@ -64,24 +64,28 @@ Status read_whole_part(const engine::ReadView& view, const std::string& key, con
 Status read_in_part(const engine::ReadView& view, const std::string& key, const engine::FoundPlace& place,
                     const PartWanted& part) {
   const std::optional<std::size_t> bytes = part_bytes_of(place.bytes);
+  const std::size_t end = part.begin + part.out.size();
   const std::size_t head_bytes = part_head_bytes(bytes.value_or(kPartBytes));
   std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, place.bytes)), '\0');
-  if (Status read = view.read_part(place, 0, head); !read.ok()) return read;
-  if (is_packed_part(head)) return read_whole_part(view, key, part);
-  const std::size_t end = part.begin + part.out.size();
-  if (!bytes || *bytes < end) return missing_part();
   const std::size_t low = part.begin / kHashedBytes * kHashedBytes;
-  const std::size_t high = std::min(*bytes, (end + kHashedBytes - 1) / kHashedBytes * kHashedBytes);
+  const std::size_t most = std::min(bytes.value_or(0), (end + kHashedBytes - 1) / kHashedBytes * kHashedBytes);
+  const std::size_t high = std::max(low, most);
+  const bool is_exact = low == part.begin && high == end;
+  std::string around(is_exact ? 0 : high - low, '\0');
+  const std::span<char> hashed = is_exact ? part.out : std::span<char>(around);
+  // Packed parts are shorter than a whole one, and have their bytes elsewhere. So only a whole one is read with its head.
+  const bool is_whole = bytes == kPartBytes && end <= kPartBytes;
+  Status read =
+      is_whole ? view.read_pair(place, {{{0, head}, {head_bytes + low, hashed}}}) : view.read_part(place, 0, head);
+  if (!read.ok()) return read;
+  if (is_packed_part(head)) return read_whole_part(view, key, part);
+  if (!bytes || *bytes < end) return missing_part();
+  if (!is_whole) read = view.read_part(place, head_bytes + low, hashed);
+  if (!read.ok()) return read;
   const Result<PartHead> hashes = PartHead::open(part.content, part.offset, *bytes, head);
   if (!hashes.ok()) return hashes.status();
-  if (low == part.begin && high == end) {
-    if (Status read = view.read_part(place, head_bytes + low, part.out); !read.ok()) return read;
-    return hashes->check(low, {part.out.data(), part.out.size()});
-  }
-  std::string around(high - low, '\0');
-  if (Status read = view.read_part(place, head_bytes + low, around); !read.ok()) return read;
-  if (Status checked = hashes->check(low, around); !checked.ok()) return checked;
-  (void)copy_from(around, part.begin - low, part.out);
+  if (Status checked = hashes->check(low, {hashed.data(), hashed.size()}); !checked.ok()) return checked;
+  if (!is_exact) (void)copy_from(around, part.begin - low, part.out);
   return Status();
 }
 

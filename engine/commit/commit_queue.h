@@ -295,7 +295,9 @@ inline constexpr std::chrono::milliseconds kIdleInterval{100};
 /// Largest total bytes of the batches in a group. A group of a single batch may be larger.
 inline constexpr std::size_t kGroupBytesMax = 1 << 20;
 /// Bytes of batches from which a group stops gathering. Such a write consists mostly of transfer, so it begins at once.
-inline constexpr std::size_t kGatheredBytesMax = 64 << 10;
+/// Large values go into space that was never written. There each write also waits for the file system's journal, so two
+/// writes of 128 KiB end long before four of 64 KiB.
+inline constexpr std::size_t kGatheredBytesMax = 256 << 10;
 /// Largest bytes of a batch, since a record must fit into a segment.
 inline constexpr std::size_t kBatchBytesMax = 32 << 20;
 

@@ -5,12 +5,14 @@
 // hashes of its own, for example one for each 64 KiB.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "engine/base/read_cost.h"
+#include "engine/base/read_queues.h"
 #include "engine/memory/read_states.h"
 #include "engine/read/point_read.h"
 #include "engine/tables/block_reader.h"
@@ -52,6 +54,9 @@ struct WantedPart {
   std::span<char> out;
 };
 
+/// Two parts of a value, the second one behind the first.
+using WantedPair = std::array<WantedPart, 2>;
+
 /// Returns the place of the key's newest value that is not above `at_most`. Returns nothing if the newest entry is a
 /// delete, or if there is none. Errors: as read_point().
 Result<std::optional<FoundPlace>> locate_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
@@ -62,5 +67,9 @@ Result<std::optional<FoundPlace>> locate_point(const ReadState& state, BlockRead
 /// kUnsupported, kIoError (file and offset named), kTooManyFiles, kOutOfMemory.
 Status read_found_part(const ReadState& state, BlockReader& blocks, const FoundPlace& place, const WantedPart& part,
                        ReadCost* cost = nullptr);
+/// Fills both parts as read_found_part() fills one. Two reads of the disk are in flight together. Parts whose sectors
+/// touch are one read.
+Status read_found_pair(const ReadState& state, BlockReader& blocks, ReadQueues& queues, const FoundPlace& place,
+                       const WantedPair& parts, ReadCost* cost = nullptr);
 
 }  // namespace varve::engine

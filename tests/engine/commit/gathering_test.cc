@@ -96,6 +96,19 @@ TEST_P(Gathering, AFlushWaitsLikeACommitAndEnds) {
   EXPECT_EQ(test::value_of(*engine_, "q0", "r"), "v");
 }
 
+TEST_P(Gathering, ValuesOf64KiBShareAWrite) {
+  constexpr std::size_t kValueBytes = std::size_t{64} << 10;
+  begin(1, kValueBytes);
+  EXPECT_EQ(writes_under_way(), 1u);
+  begin(1, kValueBytes);
+  EXPECT_EQ(writes_under_way(), 2u);
+  begin(1, kValueBytes);
+  EXPECT_EQ(writes_under_way(), 2u) << "it waits for a second one";
+  begin(1, kValueBytes);
+  EXPECT_EQ(writes_under_way(), 3u);
+  let_go();
+}
+
 TEST_P(Gathering, ManyBytesAreWrittenAtOnce) {
   begin(4);
   const std::size_t before = writes_under_way();
@@ -129,6 +142,10 @@ TEST_P(Gathering, WhoHoldsALockThatOthersWaitForWaitsForNobody) {
 TEST_P(Gathering, AWaitingGroupEndsIfTheOldestOfAsManyWritesAsMayBeInFlightFails) {
   constexpr std::size_t kWaiting = 3;
   machine_.files->faults().clear();
+  // Segments grow until one has room for all writes in flight.
+  while (engine_->statistics().log_segments < 6) {
+    ASSERT_TRUE(Change().put("p", "large", std::string(kGatheredBytesMax, 'v')).commit(*engine_).ok());
+  }
   hold_writes(io::FaultEffect::kNeverThenError, 1);
   hold_writes(io::FaultEffect::kNever, io::FaultRule::kFromThenOn);
   std::vector<Code> ends(kLogWritesInFlightFirst + kWaiting, Code::kOk);

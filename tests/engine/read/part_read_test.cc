@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,29 @@ std::string part_of(const ReadView& view, const FoundPlace& place, std::uint64_t
   EXPECT_EQ(out.substr(0, kMargin), std::string(kMargin, '#'));
   EXPECT_EQ(out.substr(kMargin + size), std::string(kMargin, '#'));
   return read.ok() ? out.substr(kMargin, size) : read.to_string();
+}
+
+/// Returns both parts of the row's value, one after the other, or the error's text.
+std::string pair_of(const ReadView& view, const FoundPlace& place, std::pair<std::uint64_t, std::size_t> first,
+                    std::pair<std::uint64_t, std::size_t> second, ReadCost* cost = nullptr) {
+  std::string out(first.second + second.second, '#');
+  const std::span<char> all(out);
+  const Status read = view.read_pair(
+      place, {{{first.first, all.first(first.second)}, {second.first, all.subspan(first.second)}}}, cost);
+  return read.ok() ? out : read.to_string();
+}
+
+void expect_random_pairs(const ReadView& view, const FoundPlace& place, const std::string& value,
+                         io::SeededRandom& random, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::size_t offset = random.next() % (value.size() + 1);
+    const std::size_t size = random.next() % (std::min<std::size_t>(value.size() - offset, 5000) + 1);
+    const std::size_t after = offset + size + random.next() % (value.size() - offset - size + 1);
+    const std::size_t rest = random.next() % (value.size() - after + 1);
+    ASSERT_TRUE(pair_of(view, place, {offset, size}, {after, rest}) ==
+                value.substr(offset, size) + value.substr(after, rest))
+        << offset << ", " << size << " bytes, " << after << ", " << rest << " bytes";
+  }
 }
 
 void expect_random_parts(const ReadView& view, const FoundPlace& place, const std::string& value,
@@ -150,6 +174,7 @@ TEST_P(PartsByPlace, AreThePartsOfTheWholeValue) {
     const bool is_large = values[i].size() >= kExternalValueBytesMin;
     EXPECT_EQ(place.is_in_file(), is_large && !is_of_table() && GetParam() != PartOf::kMemtable);
     ASSERT_NO_FATAL_FAILURE(expect_random_parts(view, place, values[i], random, test::effort(60)));
+    ASSERT_NO_FATAL_FAILURE(expect_random_pairs(view, place, values[i], random, test::effort(60)));
     const auto whole = view.get(test::key_of("p", std::to_string(i)));
     ASSERT_TRUE(whole.ok() && whole->has_value());
     EXPECT_EQ((*whole)->version, place.version);
@@ -272,6 +297,33 @@ TEST_F(PartCosts, OnlyTheSectorsOfThePartAreRead) {
   EXPECT_EQ(engine_->statistics().cache.blocks, blocks);
 }
 
+TEST_F(PartCosts, TwoPartsAreTwoReadsUnlessTheirSectorsTouch) {
+  const ReadView view = engine_->view();
+  const FoundPlace place = locate(view, "r");
+  EXPECT_TRUE(part_of(view, place, 0, 1) == value_.substr(0, 1));  // opens the file, and so reads its header
+  const std::uint64_t at = place.pointer().offset;
+  constexpr std::size_t kHead = 200;
+  constexpr std::size_t kPart = std::size_t{64} << 10;
+  for (const std::uint64_t offset : {std::uint64_t{kHead}, std::uint64_t{300'000}}) {
+    SCOPED_TRACE(offset);
+    const bool is_one = offset == kHead;
+    reads_.clear();
+    const std::uint64_t bytes_before = engine_->statistics().block_read_bytes;
+    ReadCost cost;
+    ASSERT_TRUE(pair_of(view, place, {0, kHead}, {offset, kPart}, &cost) ==
+                value_.substr(0, kHead) + value_.substr(offset, kPart));
+    ASSERT_EQ(reads_.size(), is_one ? 1U : 2U);
+    std::sort(reads_.begin(), reads_.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    EXPECT_EQ(reads_.front().offset, io::round_down_to_sector(at));
+    EXPECT_EQ(reads_.back().offset, io::round_down_to_sector(is_one ? at : at + offset));
+    EXPECT_EQ(reads_.back().offset + reads_.back().bytes, io::round_up_to_sector(at + offset + kPart));
+    std::uint64_t bytes = 0;
+    for (const RecordedRead& read : reads_) bytes += read.bytes;
+    EXPECT_EQ(engine_->statistics().block_read_bytes - bytes_before, bytes);
+    EXPECT_EQ(cost.blocks_read, 2U);
+  }
+}
+
 TEST_F(PartCosts, ACachedValueIsNotReadAgain) {
   const ReadView view = engine_->view();
   const FoundPlace place = locate(view, "r");
@@ -343,6 +395,32 @@ TEST_F(PartFailures, AFailedReadNamesFileAndOffsetAndTheNextOneWorks) {
     EXPECT_TRUE(part_of(view, place, 300'000, 100) == value_.substr(300'000, 100));
     machine_.files->faults().clear();
   }
+}
+
+TEST_F(PartFailures, AFailedReadOfTwoNamesItsOwnPlace) {
+  const ReadView view = engine_->view();
+  const FoundPlace place = locate(view, "r");
+  EXPECT_TRUE(part_of(view, place, 0, 1) == value_.substr(0, 1));  // opens the file
+  std::string bytes(200, '#');
+  const WantedPair parts{{{100, std::span(bytes).first(100)}, {300'000, std::span(bytes).subspan(100)}}};
+  for (const std::uint64_t failing : {parts[0].offset, parts[1].offset}) {
+    const std::uint64_t sector = io::round_down_to_sector(place.pointer().offset + failing);
+    io::FaultRule rule;
+    rule.kind = io::OperationKind::kRead;
+    rule.name_suffix = ".wal";
+    rule.predicate = [sector](const io::Operation& operation) { return operation.offset == sector; };
+    machine_.files->faults().add(rule);
+    const Status failed = view.read_pair(place, parts);
+    EXPECT_EQ(failed.code(), Code::kIoError) << failed.to_string();
+    expect_named(failed, place, failing);
+    machine_.files->faults().clear();
+    EXPECT_TRUE(pair_of(view, place, {100, 100}, {300'000, 100}) ==
+                value_.substr(100, 100) + value_.substr(300'000, 100));
+  }
+  const std::uint64_t reads = engine_->statistics().block_reads;
+  const Status behind = view.read_pair(place, {{parts[0], {kBytes - 50, parts[1].out}}});
+  EXPECT_EQ(behind.code(), Code::kInvalidArgument) << behind.to_string();
+  EXPECT_EQ(engine_->statistics().block_reads, reads);
 }
 
 TEST_F(PartFailures, AFileThatCannotBeOpenedIsNamed) {
