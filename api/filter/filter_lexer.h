@@ -45,7 +45,7 @@ class FilterLexer {
   Status number(FilterToken& token);
   Status string(FilterToken& token);
   Status typed(std::string_view prefix, std::size_t begin, FilterToken& token);
-  /// Makes the token what was read since `begin`.
+  /// Sets all of the token but its value. Its text begins at `begin`, and ends where the lexer is.
   void end(FilterToken& token, FilterToken::Kind kind, std::size_t begin) const noexcept;
   Status literal(FilterToken& token, std::size_t begin, Value&& value) const;
   Result<std::string_view> quoted_text(std::size_t begin);
