@@ -38,17 +38,14 @@ std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& s
 
 }  // namespace
 
-Result<AskedFilter> ask_filter(const PlanCache& plans, const StoreLimits& limits, const Scan& scan) {
-  AskedFilter asked{plans.find(scan.filter), {}};
+Status ask_filter(const PlanCache& plans, const StoreLimits& limits, const Scan& scan, AskedFilter& asked) {
+  asked.kept = plans.find(scan.filter);
   if (asked.kept != nullptr && asked.kept->is_extended && !scan.filter_extensions) asked.kept = nullptr;
-  if (asked.kept != nullptr) {
-    const Status checked = check_comparisons(asked.kept->comparisons, limits);
-    return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;
-  }
+  if (asked.kept != nullptr) return check_comparisons(asked.kept->comparisons, limits);
   Result<Filter> parsed = parse_filter(scan.filter, limits, grammar_of(scan));
   if (!parsed.ok()) return parsed.status();
   asked.parsed = *std::move(parsed);
-  return asked;
+  return Status();
 }
 
 Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const StoreLimits& limits, const Scan& scan,

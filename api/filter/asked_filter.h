@@ -19,8 +19,8 @@ struct AskedFilter {
   Filter parsed;
 };
 
-/// Finds the plan of the scan's filter, or parses the filter. Errors: those of parse_filter().
-Result<AskedFilter> ask_filter(const PlanCache& plans, const StoreLimits& limits, const Scan& scan);
+/// Finds the plan of the scan's filter, or parses the filter. `asked` is empty before. Errors: those of parse_filter().
+Status ask_filter(const PlanCache& plans, const StoreLimits& limits, const Scan& scan, AskedFilter& asked);
 
 /// Returns the plan for the table, or null if the filter matches everything. May take the parsed filter. Errors: as
 /// ask_filter().

@@ -16,8 +16,7 @@ void Filter::compile() {
   };
   const auto is_leaf = [](const FilterNode& node) { return node.kind <= FilterNode::Kind::kFalse; };
 
-  const bool is_one_leaf = nodes_.size() == 1;  // as most filters are; the lists below would need memory
-  if (is_one_leaf) steps_.push_back({0, kMatch, kNoMatch});
+  const bool is_one_leaf = nodes_.size() == 1;  // as most filters are; the lists would need memory
   std::vector<std::uint32_t> first_step(is_one_leaf ? 0 : nodes_.size());
   for (std::uint32_t i = 0; i < first_step.size(); ++i) {
     const FilterNode& node = nodes_[i];
@@ -47,7 +46,9 @@ void Filter::compile() {
   }
   for (Comparison& comparison : comparisons_) {
     comparison.property_hash = format::hash_of_name(comparison.property);
-    comparison.other_hash = format::hash_of_name(comparison.other_property);
+    if (comparison.kind == Comparison::Kind::kProperty) {
+      comparison.other_hash = format::hash_of_name(comparison.other_property);
+    }
     names_keys_ = names_keys_ || comparison.names_keys();
     is_extended_ = is_extended_ || comparison.kind != Comparison::Kind::kLiteral;
     comparison_count_ += comparison.kind == Comparison::Kind::kList ? comparison.list->written() : 1;
@@ -55,7 +56,7 @@ void Filter::compile() {
 }
 
 std::string_view Filter::text_of(std::uint32_t node) const noexcept {
-  return std::string_view(text_).substr(places_[node].begin, places_[node].end - places_[node].begin);
+  return std::string_view(text_).substr(nodes_[node].text_begin, nodes_[node].text_end - nodes_[node].text_begin);
 }
 
 std::uint32_t Filter::first_of(std::uint32_t node) const noexcept {
@@ -70,7 +71,7 @@ Filter Filter::all_of(std::span<const std::uint32_t> nodes) const {
     const bool joins = !all.nodes_.empty();
     const auto left = static_cast<std::uint32_t>(all.nodes_.size());
     if (joins) all.text_ += " and ";
-    const std::size_t text_begin = all.text_.size();
+    const auto moved = static_cast<std::uint32_t>(all.text_.size()) - nodes_[whole].text_begin;
     all.text_ += text_of(whole);
     for (std::uint32_t i = begin; i <= whole; ++i) {
       FilterNode node = nodes_[i];
@@ -81,28 +82,30 @@ Filter Filter::all_of(std::span<const std::uint32_t> nodes) const {
         node.first += left - begin;
         node.second += left - begin;
       }
+      node.text_begin += moved;
+      node.text_end += moved;
       all.nodes_.push_back(node);
-      const std::size_t moved = text_begin - places_[whole].begin;
-      all.places_.push_back({places_[i].begin + moved, places_[i].end + moved});
     }
     if (!joins) continue;
-    all.nodes_.push_back({FilterNode::Kind::kAnd, left - 1, static_cast<std::uint32_t>(all.nodes_.size() - 1)});
-    all.places_.push_back({0, all.text_.size()});
+    all.nodes_.push_back({FilterNode::Kind::kAnd, left - 1, static_cast<std::uint32_t>(all.nodes_.size() - 1), 0,
+                          static_cast<std::uint32_t>(all.text_.size())});
   }
   all.compile();
   return all;
 }
 
+bool Filter::is_true(const FilterNode& leaf, const FilterSubject& subject) const noexcept {
+  if (leaf.kind == FilterNode::Kind::kComparison) return holds(comparisons_[leaf.first], subject);
+  return leaf.kind == FilterNode::Kind::kTrue;
+}
+
 bool Filter::matches(const FilterSubject& subject) const noexcept {
-  if (steps_.empty()) return true;
+  if (steps_.empty()) return nodes_.empty() || is_true(nodes_.front(), subject);
   std::uint32_t at = 0;
   while (at != kMatch && at != kNoMatch) {
     assert(at < steps_.size());
     const Step& step = steps_[at];
-    const FilterNode& node = nodes_[step.node];
-    const bool is_true = node.kind == FilterNode::Kind::kComparison ? holds(comparisons_[node.first], subject)
-                                                                    : node.kind == FilterNode::Kind::kTrue;
-    at = is_true ? step.if_true : step.if_false;
+    at = is_true(nodes_[step.node], subject) ? step.if_true : step.if_false;
   }
   return at == kMatch;
 }

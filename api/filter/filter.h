@@ -92,6 +92,9 @@ struct FilterNode {
   std::uint32_t first = 0;
   /// The index of the right child of kAnd and kOr.
   std::uint32_t second = 0;
+  /// The bytes of the text from which the node was parsed, with its parentheses.
+  std::uint32_t text_begin = 0;
+  std::uint32_t text_end = 0;
 };
 
 /// The entity to match, as views. The keys are used only if Filter::names_keys() is true.
@@ -129,7 +132,7 @@ class Filter {
   const std::vector<FilterNode>& nodes() const noexcept { return nodes_; }
   const std::vector<Comparison>& comparisons() const noexcept { return comparisons_; }
 
-  /// Returns the text that the node was parsed from, with its parentheses.
+  /// Returns the text from which the node was parsed, with its parentheses.
   std::string_view text_of(std::uint32_t node) const noexcept;
   /// Returns the conjunction of these nodes. Without nodes it matches everything. No node may be a descendant of
   /// another one.
@@ -148,22 +151,16 @@ class Filter {
   static constexpr std::uint32_t kMatch = UINT32_MAX;
   static constexpr std::uint32_t kNoMatch = UINT32_MAX - 1;
 
-  /// Bytes of the text.
-  struct Place {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
-
   void compile();
+  bool is_true(const FilterNode& leaf, const FilterSubject& subject) const noexcept;
   /// Returns the first node of the subtree of `node`. The nodes of a subtree are contiguous, and its root is the last
   /// of them.
   std::uint32_t first_of(std::uint32_t node) const noexcept;
 
   std::vector<FilterNode> nodes_;
   std::vector<Comparison> comparisons_;
-  std::vector<Step> steps_;
+  std::vector<Step> steps_;  // none if there is one node only
   std::string text_;
-  std::vector<Place> places_;  // of the nodes
   std::size_t comparison_count_ = 0;
   bool names_keys_ = false;
   bool is_extended_ = false;

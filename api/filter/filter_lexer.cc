@@ -117,37 +117,49 @@ Status filter_not_implemented(std::string_view filter, std::size_t offset, std::
   return service_error::not_implemented(at_character(filter, offset, what)).with_hint(filter_hint(filter, offset));
 }
 
-Result<FilterToken> FilterLexer::next() {
+void FilterLexer::end(FilterToken& token, FilterToken::Kind kind, std::size_t begin) const noexcept {
+  token.kind = kind;
+  token.offset = begin;
+  token.text = filter_.substr(begin, at_ - begin);
+}
+
+Status FilterLexer::next(FilterToken& token) {
   const std::size_t before = at_;
   while (at_ < filter_.size() && is_space(filter_[at_])) ++at_;
-  if (at_ == filter_.size()) return FilterToken{FilterToken::Kind::kEnd, at_, {}, {}};
+  if (at_ == filter_.size()) {
+    end(token, FilterToken::Kind::kEnd, at_);
+    return Status();
+  }
   const char c = filter_[at_];
   if (c == '(' || c == ')' || (c == ',' && has_commas_)) {
     ++at_;
     const auto kind = c == '('   ? FilterToken::Kind::kOpen
                       : c == ')' ? FilterToken::Kind::kClose
                                  : FilterToken::Kind::kComma;
-    return FilterToken{kind, at_ - 1, filter_.substr(at_ - 1, 1), {}};
+    end(token, kind, at_ - 1);
+    return Status();
   }
   const bool apart = at_ > before || at_ == 0 || c == '\'' ||
                      std::string_view("()',").find(filter_[at_ - 1]) != std::string_view::npos;
   if (!apart) return error(at_, "a space is expected before this");
-  if (c == '\'') return string();
-  if (c == '-' || is_digit(c)) return number();
-  if (is_word_begin(c)) return word();
+  if (c == '\'') return string(token);
+  if (c == '-' || is_digit(c)) return number(token);
+  if (is_word_begin(c)) return word(token);
   return error(at_, quoted(filter_.substr(at_, 1)) + " is not allowed here");
 }
 
-Result<FilterToken> FilterLexer::word() {
+Status FilterLexer::word(FilterToken& token) {
   const std::size_t begin = at_;
   while (at_ < filter_.size() && is_word(filter_[at_])) ++at_;
-  const std::string_view text = filter_.substr(begin, at_ - begin);
-  if (at_ < filter_.size() && filter_[at_] == '\'' && !is_keyword(text)) return typed(text, begin);
-  return FilterToken{FilterToken::Kind::kWord, begin, text, {}};
+  end(token, FilterToken::Kind::kWord, begin);
+  const bool may_be_typed = at_ < filter_.size() && filter_[at_] == '\'';
+  return may_be_typed && !is_keyword(token.text) ? typed(token.text, begin, token) : Status();
 }
 
-Result<FilterToken> FilterLexer::literal(std::size_t begin, Value value) {
-  return FilterToken{FilterToken::Kind::kLiteral, begin, filter_.substr(begin, at_ - begin), std::move(value)};
+Status FilterLexer::literal(FilterToken& token, std::size_t begin, Value&& value) const {
+  end(token, FilterToken::Kind::kLiteral, begin);
+  token.literal = std::move(value);
+  return Status();
 }
 
 /// Reads from the current quote to the next single quote, which ends the text. Two quotes represent one.
@@ -162,42 +174,43 @@ Result<std::string_view> FilterLexer::quoted_text(std::size_t begin) {
       .with_hint("inside a text, write two single quotes for one: 'O''Brien'");
 }
 
-Result<FilterToken> FilterLexer::string() {
+Status FilterLexer::string(FilterToken& token) {
   const std::size_t begin = at_;
   const Result<std::string_view> text = quoted_text(begin);
   if (!text.ok()) return text.status();
   std::string value;
   value.reserve(text->size());
-  for (std::size_t i = 0; i < text->size(); ++i) {
-    value.push_back((*text)[i]);
-    if ((*text)[i] == '\'') ++i;  // the second of two
+  for (std::string_view rest = *text; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find('\''));
+    value.append(rest.substr(0, part.size() + 1));  // with the first of two quotes, if there are two
+    rest.remove_prefix(std::min(rest.size(), part.size() + 2));
   }
-  return literal(begin, std::move(value));
+  return literal(token, begin, std::move(value));
 }
 
-Result<FilterToken> FilterLexer::typed(std::string_view prefix, std::size_t begin) {
+Status FilterLexer::typed(std::string_view prefix, std::size_t begin, FilterToken& token) {
   const Result<std::string_view> text = quoted_text(at_);
   if (!text.ok()) return text.status();
   if (prefix == "datetime") {
     const Result<DateTime> value = DateTime::parse(*text);
     if (!value.ok()) return error(begin, value.status().message());
-    return literal(begin, *value);
+    return literal(token, begin, *value);
   }
   if (prefix == "guid") {
     const Result<Guid> value = Guid::parse(*text);
     if (!is_hyphenated_guid(*text) || !value.ok())
       return error(begin, quoted(*text) + " is not a Guid; expected 8-4-4-4-12 hexadecimal digits");
-    return literal(begin, *value);
+    return literal(token, begin, *value);
   }
   if (prefix == "X" || prefix == "x" || prefix == "binary") {
     std::optional<Binary> value = read_binary(*text);
     if (!value) return error(begin, quoted(*text) + " is not binary; expected pairs of hexadecimal digits");
-    return literal(begin, *std::move(value));
+    return literal(token, begin, *std::move(value));
   }
   return error(begin, quoted(prefix) + " is not a type of literal; use datetime, guid, X or binary");
 }
 
-Result<FilterToken> FilterLexer::number() {
+Status FilterLexer::number(FilterToken& token) {
   const std::size_t begin = at_;
   ++at_;
   while (at_ < filter_.size()) {
@@ -208,23 +221,23 @@ Result<FilterToken> FilterLexer::number() {
     ++at_;
   }
   const std::string_view text = filter_.substr(begin, at_ - begin);
-  if (text == "-INF") return literal(begin, -std::numeric_limits<double>::infinity());
+  if (text == "-INF") return literal(token, begin, -std::numeric_limits<double>::infinity());
   const std::string_view body = text.substr(0, text.size() - 1);
   const char suffix = text.back();
   if ((suffix == 'L' || suffix == 'l') && is_integer(body)) {
-    if (const auto value = read_number<std::int64_t>(body)) return literal(begin, *value);
+    if (const auto value = read_number<std::int64_t>(body)) return literal(token, begin, *value);
     return error(begin, quoted(body) + " does not fit into an Int64");
   }
   if ((suffix == 'D' || suffix == 'd') && is_decimal(body)) {
-    if (const auto value = read_number<double>(body)) return literal(begin, *value);
+    if (const auto value = read_number<double>(body)) return literal(token, begin, *value);
     return error(begin, quoted(body) + " does not fit into a Double");
   }
   if (is_integer(text)) {
-    if (const auto value = read_number<std::int32_t>(text)) return literal(begin, *value);
+    if (const auto value = read_number<std::int32_t>(text)) return literal(token, begin, *value);
     return error(begin, quoted(text) + " does not fit into an Int32; end an Int64 literal with L");
   }
   if (is_decimal(text)) {
-    if (const auto value = read_number<double>(text)) return literal(begin, *value);
+    if (const auto value = read_number<double>(text)) return literal(token, begin, *value);
     return error(begin, quoted(text) + " does not fit into a Double");
   }
   return error(begin, quoted(text) + " is not a number");

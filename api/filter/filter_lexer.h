@@ -18,7 +18,7 @@ struct FilterToken {
   std::size_t offset = 0;
   /// The token as it is in the filter.
   std::string_view text;
-  /// Value of a kLiteral.
+  /// Value of a kLiteral. Other tokens leave it as it was.
   Value literal;
 };
 
@@ -34,18 +34,20 @@ class FilterLexer {
   /// a token, which needs no white space around it.
   FilterLexer(std::string_view filter, bool has_commas) noexcept : filter_(filter), has_commas_(has_commas) {}
 
-  /// Returns the next token; after the end, kEnd again. Between two tokens there must be white space (space, tab, CR,
+  /// Sets the next token; after the end, kEnd again. Between two tokens there must be white space (space, tab, CR,
   /// LF), unless one of them is a quoted text or a parenthesis. Errors: kInvalidArgument (InvalidInput).
-  Result<FilterToken> next();
+  Status next(FilterToken& token);
   /// Returns true if a parenthesis opens directly after the last token.
   bool at_open() const noexcept { return at_ < filter_.size() && filter_[at_] == '('; }
 
  private:
-  Result<FilterToken> word();
-  Result<FilterToken> number();
-  Result<FilterToken> string();
-  Result<FilterToken> typed(std::string_view prefix, std::size_t begin);
-  Result<FilterToken> literal(std::size_t begin, Value value);
+  Status word(FilterToken& token);
+  Status number(FilterToken& token);
+  Status string(FilterToken& token);
+  Status typed(std::string_view prefix, std::size_t begin, FilterToken& token);
+  /// Sets all of the token but its value. Its text begins at `begin`, and ends where the lexer is.
+  void end(FilterToken& token, FilterToken::Kind kind, std::size_t begin) const noexcept;
+  Status literal(FilterToken& token, std::size_t begin, Value&& value) const;
   Result<std::string_view> quoted_text(std::size_t begin);
   Status error(std::size_t offset, std::string_view what) const { return filter_error(filter_, offset, what); }
 

@@ -1,13 +1,12 @@
 // Owns: the grammar of `$filter` (filter.h).
 // Must never: recurse, or hold more than kDepthMax operators open.
 //
-// The parser has two stacks. An operator waits on the first one until an operator of lower precedence, a parenthesis or
-// the end follows. Its operands wait on the second one (E. W. Dijkstra's shunting yard).
+// The parser has a stack. An operator waits on it until an operator of lower precedence, a parenthesis or
+// the end follows. Its operands are the last nodes of the filter (E. W. Dijkstra's shunting yard).
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,30 +75,33 @@ bool is_reserved(std::string_view word) noexcept {
   return word == "and" || word == "or" || word == "not" || word == "null" || find_operator(word) != nullptr;
 }
 
-/// Returns the literal. The words `true` and `false` are literals, too.
-std::optional<Value> literal_of(const FilterToken& token) {
-  if (token.kind == FilterToken::Kind::kLiteral) return token.literal;
-  if (token.text == "true") return Value(true);
-  if (token.text == "false") return Value(false);
-  return std::nullopt;
+/// The words `true` and `false` are literals, too.
+bool is_literal(const FilterToken& token) noexcept {
+  return token.kind == FilterToken::Kind::kLiteral || token.text == "true" || token.text == "false";
 }
 /// These words are literals only on the right side of an operator. On the left side they are property names.
-std::optional<Value> number_of(const FilterToken& token) {
-  if (token.text == "NaN") return Value(std::numeric_limits<double>::quiet_NaN());
-  if (token.text == "INF") return Value(std::numeric_limits<double>::infinity());
-  return std::nullopt;
+bool is_named_number(const FilterToken& token) noexcept {
+  return token.text == "NaN" || token.text == "INF";
+}
+/// Returns the value of such a token, once.
+Value take_literal(FilterToken& token) {
+  if (token.kind == FilterToken::Kind::kLiteral) return std::move(token.literal);
+  if (token.text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (token.text == "INF") return std::numeric_limits<double>::infinity();
+  return token.text == "true";
 }
 
 }  // namespace
 
 class FilterParser {
  public:
-  FilterParser(std::string_view text, FilterGrammar grammar) noexcept
-      : text_(text), is_extended_(grammar == FilterGrammar::kExtended), lexer_(text, is_extended_) {}
+  /// `filter` matches everything before run().
+  FilterParser(std::string_view text, FilterGrammar grammar, Filter& filter) noexcept
+      : text_(text), is_extended_(grammar == FilterGrammar::kExtended), lexer_(text, is_extended_), filter_(filter) {}
 
-  Result<Filter> run() {
+  Status run() {
     if (Status moved = advance(); !moved.ok()) return moved;
-    if (token_.kind == Kind::kEnd) return Filter();
+    if (token_.kind == Kind::kEnd) return Status();
     for (;;) {
       if (Status status = operand(); !status.ok()) return status;
       const Result<bool> goes_on = behind_operand();
@@ -108,7 +110,7 @@ class FilterParser {
     }
     filter_.text_ = text_;
     filter_.compile();
-    return std::move(filter_);
+    return Status();
   }
 
  private:
@@ -120,12 +122,7 @@ class FilterParser {
     std::size_t offset;
   };
 
-  Status advance() {
-    Result<FilterToken> next = lexer_.next();
-    if (!next.ok()) return next.status();
-    token_ = *std::move(next);
-    return Status();
-  }
+  Status advance() { return lexer_.next(token_); }
   Status error(std::string_view what) const { return filter_error(text_, token_.offset, what); }
   bool is_word(std::string_view word) const noexcept { return token_.kind == Kind::kWord && token_.text == word; }
 
@@ -156,7 +153,7 @@ class FilterParser {
       if (token_.kind == Kind::kClose) {
         join_down_to(Waiting::kOr);
         if (operators_.empty()) return error("this parenthesis closes nothing; the opening parenthesis is missing");
-        filter_.places_[operands_.back()] = {operators_.back().offset, token_.offset + token_.text.size()};
+        set_place(filter_.nodes_.back(), {operators_.back().offset, place_of(token_).end});
         operators_.pop_back();
         if (Status moved = advance(); !moved.ok()) return moved;
       } else if (token_.kind == Kind::kEnd) {
@@ -174,27 +171,37 @@ class FilterParser {
     }
   }
 
-  /// Applies the waiting operators of the same or a higher precedence.
+  /// Applies the waiting operators of the same or a higher precedence. Their last operand is the last node, and the one
+  /// before ends where the nodes of the last one begin.
   void join_down_to(Waiting kind) {
     while (!operators_.empty() && operators_.back().kind >= kind) {
       const Operator joined = operators_.back();
       operators_.pop_back();
-      const std::uint32_t last = operands_.back();
-      const std::size_t end = filter_.places_[last].end;
+      const auto last = static_cast<std::uint32_t>(filter_.nodes_.size() - 1);
+      const std::size_t end = filter_.nodes_[last].text_end;
       if (joined.kind == Waiting::kNot) {
-        operands_.back() = add({FilterNode::Kind::kNot, last, 0}, {joined.offset, end});
+        add({FilterNode::Kind::kNot, last, 0}, {joined.offset, end});
         continue;
       }
-      operands_.pop_back();
+      const std::uint32_t left = filter_.first_of(last) - 1;
       const auto joint = joined.kind == Waiting::kAnd ? FilterNode::Kind::kAnd : FilterNode::Kind::kOr;
-      operands_.back() = add({joint, operands_.back(), last}, {filter_.places_[operands_.back()].begin, end});
+      add({joint, left, last}, {filter_.nodes_[left].text_begin, end});
     }
   }
 
-  std::uint32_t add(FilterNode node, Filter::Place place) {
+  /// Bytes of the text.
+  struct Place {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
+  static void set_place(FilterNode& node, Place place) noexcept {
+    node.text_begin = static_cast<std::uint32_t>(place.begin);
+    node.text_end = static_cast<std::uint32_t>(place.end);
+  }
+  void add(FilterNode node, Place place) {
+    set_place(node, place);
     filter_.nodes_.push_back(node);
-    filter_.places_.push_back(place);
-    return static_cast<std::uint32_t>(filter_.nodes_.size() - 1);
   }
 
   Status check_operand() const {
@@ -214,7 +221,7 @@ class FilterParser {
   /// A property or a literal, and its place in the text, with its parentheses.
   struct Operand {
     FilterToken token;
-    Filter::Place place;
+    Place place;
   };
 
   Status check_no_arithmetic() const {
@@ -223,46 +230,46 @@ class FilterParser {
   }
 
   /// Takes the current token.
-  Result<Operand> take_operand() {
+  Status take_operand(Operand& taken) {
     if (Status checked = check_operand(); !checked.ok()) return checked;
-    Operand taken{std::move(token_), {}};
-    taken.place = place_of(taken.token);
+    taken.place = place_of(token_);
+    taken.token.kind = token_.kind;
+    taken.token.offset = token_.offset;
+    taken.token.text = token_.text;
+    if (token_.kind == Kind::kLiteral) taken.token.literal = std::move(token_.literal);
     if (Status moved = advance(); !moved.ok()) return moved;
-    if (Status checked = check_no_arithmetic(); !checked.ok()) return checked;
-    return taken;
+    return check_no_arithmetic();
   }
 
   /// `(A) eq 1`. Parentheses opened directly before the operand belong to it.
-  Result<Operand> left_operand() {
-    Result<Operand> left = take_operand();
-    if (!left.ok()) return left;
+  Status left_operand(Operand& left) {
+    if (Status taken = take_operand(left); !taken.ok()) return taken;
     while (token_.kind == Kind::kClose && !operators_.empty() && operators_.back().kind == Waiting::kOpen) {
-      left->place = {operators_.back().offset, place_of(token_).end};
+      left.place = {operators_.back().offset, place_of(token_).end};
       operators_.pop_back();
       if (Status moved = advance(); !moved.ok()) return moved;
       if (Status checked = check_no_arithmetic(); !checked.ok()) return checked;
     }
-    return left;
+    return Status();
   }
 
   /// `A eq (1)`.
-  Result<Operand> right_operand() {
+  Status right_operand(Operand& right) {
     std::vector<std::size_t> opened;
     while (token_.kind == Kind::kOpen) {
       if (operators_.size() + opened.size() == kDepthMax) return too_deep();
       opened.push_back(token_.offset);
       if (Status moved = advance(); !moved.ok()) return moved;
     }
-    Result<Operand> right = take_operand();
-    if (!right.ok()) return right;
+    if (Status taken = take_operand(right); !taken.ok()) return taken;
     for (; !opened.empty(); opened.pop_back()) {
       if (token_.kind != Kind::kClose)
         return filter_error(text_, opened.back(), "the parenthesis that opens here is not closed after its operand");
-      right->place = {opened.back(), place_of(token_).end};
+      right.place = {opened.back(), place_of(token_).end};
       if (Status moved = advance(); !moved.ok()) return moved;
       if (Status checked = check_no_arithmetic(); !checked.ok()) return checked;
     }
-    return right;
+    return Status();
   }
 
   /// Parses a comparison, a function, a Boolean property, `true` or `false`.
@@ -270,79 +277,76 @@ class FilterParser {
     if (is_extended_ && token_.kind == Kind::kWord && lexer_.at_open()) {
       if (const NamedFunction* const named = find_function(token_.text)) return function(*named);
     }
-    const Result<Operand> left = left_operand();
-    if (!left.ok()) return left.status();
-    if (is_extended_ && is_word("in")) return list(*left);
+    Operand left;
+    if (Status taken = left_operand(left); !taken.ok()) return taken;
+    if (is_extended_ && is_word("in")) return list(left);
     if (token_.kind == Kind::kWord) {
-      if (const NamedOperator* const named = find_operator(token_.text)) return comparison(*left, *named);
+      if (const NamedOperator* const named = find_operator(token_.text)) return comparison(left, *named);
     }
-    const FilterToken& token = left->token;
+    const FilterToken& token = left.token;
     if (token.kind == Kind::kLiteral) return error("expected an operator: eq, ne, gt, ge, lt or le");
     if (token.text == "true" || token.text == "false") {
-      operands_.push_back(
-          add({token.text == "true" ? FilterNode::Kind::kTrue : FilterNode::Kind::kFalse, 0, 0}, left->place));
+      add({token.text == "true" ? FilterNode::Kind::kTrue : FilterNode::Kind::kFalse, 0, 0}, left.place);
       return Status();
     }
     if (subject_of(token.text) != Comparison::Subject::kCustom) {
       return filter_error(text_, token.offset, quoted(token.text) + " is not Boolean; compare it with a value");
     }
-    return compare(token, CompareOperator::kEqual, Value(true), left->place);
+    return compare(token, CompareOperator::kEqual, Value(true), left.place);
   }
 
-  Status comparison(const Operand& left, const NamedOperator& named) {
+  Status comparison(Operand& left, const NamedOperator& named) {
     if (Status moved = advance(); !moved.ok()) return moved;
-    const Result<Operand> right = right_operand();
-    if (!right.ok()) return right.status();
-    std::optional<Value> left_literal = literal_of(left.token);
-    std::optional<Value> right_literal = literal_of(right->token);
-    if (!left_literal && !right_literal) right_literal = number_of(right->token);
-    if (left_literal.has_value() == right_literal.has_value()) {
-      if (left_literal)
+    Operand right;
+    if (Status taken = right_operand(right); !taken.ok()) return taken;
+    const bool is_left_literal = is_literal(left.token);
+    const bool is_right_literal = is_literal(right.token) || (!is_left_literal && is_named_number(right.token));
+    if (is_left_literal == is_right_literal) {
+      if (is_left_literal)
         return filter_not_implemented(text_, left.token.offset,
                                       "two literals are compared; one side must be a property");
-      if (is_extended_) return compare_properties(left, named.compare, *right);
+      if (is_extended_) return compare_properties(left, named.compare, right);
       return filter_not_implemented(text_, left.token.offset, "two properties are compared; one side must be a literal")
-          .with_hint(literal_hint(right->token.text));
+          .with_hint(literal_hint(right.token.text));
     }
-    const Filter::Place place{left.place.begin, right->place.end};
-    return right_literal ? compare(left.token, named.compare, *std::move(right_literal), place)
-                         : compare(right->token, named.mirrored, *std::move(left_literal), place);
+    const Place place{left.place.begin, right.place.end};
+    return is_right_literal ? compare(left.token, named.compare, take_literal(right.token), place)
+                            : compare(right.token, named.mirrored, take_literal(left.token), place);
   }
 
-  static Filter::Place place_of(const FilterToken& token) noexcept {
-    return {token.offset, token.offset + token.text.size()};
-  }
+  static Place place_of(const FilterToken& token) noexcept { return {token.offset, token.offset + token.text.size()}; }
 
   Status check_name(const FilterToken& property) const {
     const Status named = check_property_name(property.text);
     return named.ok() ? named : filter_error(text_, property.offset, named.message());
   }
 
-  Status add_comparison(const FilterToken& property, Comparison comparison, Filter::Place place) {
-    if (Status checked = check_name(property); !checked.ok()) return checked;
-    comparison.subject = subject_of(property.text);
-    comparison.property = property.text;
-    operands_.push_back(
-        add({FilterNode::Kind::kComparison, static_cast<std::uint32_t>(filter_.comparisons_.size()), 0}, place));
-    filter_.comparisons_.push_back(std::move(comparison));
-    return Status();
+  /// Adds a comparison of a property whose name was checked.
+  Comparison& add_comparison(const FilterToken& property, Place place) {
+    add({FilterNode::Kind::kComparison, static_cast<std::uint32_t>(filter_.comparisons_.size()), 0}, place);
+    Comparison& added = filter_.comparisons_.emplace_back();
+    added.subject = subject_of(property.text);
+    added.property = property.text;
+    return added;
   }
 
-  Status compare(const FilterToken& property, CompareOperator compare, Value literal, Filter::Place place) {
-    Comparison comparison;
-    comparison.compare = compare;
-    comparison.literal = std::move(literal);
-    return add_comparison(property, std::move(comparison), place);
+  Status compare(const FilterToken& property, CompareOperator compare, Value&& literal, Place place) {
+    if (Status checked = check_name(property); !checked.ok()) return checked;
+    Comparison& added = add_comparison(property, place);
+    added.compare = compare;
+    added.literal = std::move(literal);
+    return Status();
   }
 
   Status compare_properties(const Operand& left, CompareOperator compare, const Operand& right) {
     if (Status checked = check_name(right.token); !checked.ok()) return checked;
-    Comparison comparison;
-    comparison.kind = Comparison::Kind::kProperty;
-    comparison.compare = compare;
-    comparison.other_subject = subject_of(right.token.text);
-    comparison.other_property = right.token.text;
-    return add_comparison(left.token, std::move(comparison), {left.place.begin, right.place.end});
+    if (Status checked = check_name(left.token); !checked.ok()) return checked;
+    Comparison& added = add_comparison(left.token, {left.place.begin, right.place.end});
+    added.kind = Comparison::Kind::kProperty;
+    added.compare = compare;
+    added.other_subject = subject_of(right.token.text);
+    added.other_property = right.token.text;
+    return Status();
   }
 
   /// Parses the arguments of a function and its parentheses.
@@ -350,29 +354,32 @@ class FilterParser {
     const std::size_t begin = token_.offset;
     if (Status moved = advance(); !moved.ok()) return moved;  // to the parenthesis
     if (Status moved = advance(); !moved.ok()) return moved;
-    if (token_.kind != Kind::kWord || is_reserved(token_.text) || literal_of(token_))
+    if (token_.kind != Kind::kWord || is_reserved(token_.text) || is_literal(token_))
       return error("the first argument of " + quoted(named.name) + " must be a property");
     const FilterToken property = std::move(token_);
     if (Status moved = advance(); !moved.ok()) return moved;
-    Comparison comparison;
-    comparison.kind = named.kind;
+    Value text;
     if (named.takes_text) {
       if (token_.kind != Kind::kComma) return error("expected a comma and a text in single quotes");
       if (Status moved = advance(); !moved.ok()) return moved;
       if (token_.kind != Kind::kLiteral || token_.literal.type() != PropertyType::kString)
         return error("the second argument of " + quoted(named.name) + " must be a text in single quotes");
-      comparison.literal = std::move(token_.literal);
+      text = std::move(token_.literal);
       if (Status moved = advance(); !moved.ok()) return moved;
     }
     if (token_.kind != Kind::kClose) return error("expected `)` after the arguments of " + quoted(named.name));
-    const Filter::Place place{begin, place_of(token_).end};
+    const Place place{begin, place_of(token_).end};
     if (Status moved = advance(); !moved.ok()) return moved;
-    return add_comparison(property, std::move(comparison), place);
+    if (Status checked = check_name(property); !checked.ok()) return checked;
+    Comparison& added = add_comparison(property, place);
+    added.kind = named.kind;
+    added.literal = std::move(text);
+    return Status();
   }
 
   /// Parses `in` and its list.
   Status list(const Operand& left) {
-    if (literal_of(left.token)) return filter_error(text_, left.token.offset, "a property is expected before `in`");
+    if (is_literal(left.token)) return filter_error(text_, left.token.offset, "a property is expected before `in`");
     if (Status moved = advance(); !moved.ok()) return moved;
     if (token_.kind != Kind::kOpen) return error("expected `(` and literals with commas between them");
     std::vector<Value> literals;
@@ -380,19 +387,18 @@ class FilterParser {
       if (literals.size() == Filter::kListValuesMax)
         return error("at most " + std::to_string(Filter::kListValuesMax) + " values are allowed in a list");
       if (Status moved = advance(); !moved.ok()) return moved;
-      std::optional<Value> literal = literal_of(token_);
-      if (!literal) literal = number_of(token_);
-      if (!literal) return error("expected a literal");
-      literals.push_back(*std::move(literal));
+      if (!is_literal(token_) && !is_named_number(token_)) return error("expected a literal");
+      literals.push_back(take_literal(token_));
       if (Status moved = advance(); !moved.ok()) return moved;
     } while (token_.kind == Kind::kComma);
     if (token_.kind != Kind::kClose) return error("expected a comma or `)` after a value of the list");
-    Comparison comparison;
-    comparison.kind = Comparison::Kind::kList;
-    comparison.list = std::make_shared<const ValueList>(ValueList::of(std::move(literals)));
-    const Filter::Place place{left.place.begin, place_of(token_).end};
+    const Place place{left.place.begin, place_of(token_).end};
     if (Status moved = advance(); !moved.ok()) return moved;
-    return add_comparison(left.token, std::move(comparison), place);
+    if (Status checked = check_name(left.token); !checked.ok()) return checked;
+    Comparison& added = add_comparison(left.token, place);
+    added.kind = Comparison::Kind::kList;
+    added.list = std::make_shared<const ValueList>(ValueList::of(std::move(literals)));
+    return Status();
   }
 
   const std::string_view text_;
@@ -400,8 +406,7 @@ class FilterParser {
   FilterLexer lexer_;
   FilterToken token_;
   std::vector<Operator> operators_;
-  std::vector<std::uint32_t> operands_;  // indexes of nodes
-  Filter filter_;
+  Filter& filter_;
 };
 
 Result<Filter> Filter::parse(std::string_view text, FilterGrammar grammar) {
@@ -410,7 +415,9 @@ Result<Filter> Filter::parse(std::string_view text, FilterGrammar grammar) {
                                         std::to_string(limits::kFilterBytesMax) + " are allowed");
   }
   if (!format::is_valid_utf8(text)) return service_error::invalid_input("the filter is not valid UTF-8");
-  return FilterParser(text, grammar).run();
+  Result<Filter> filter = Filter();
+  if (Status parsed = FilterParser(text, grammar, *filter).run(); !parsed.ok()) return parsed;
+  return filter;
 }
 
 Comparison::Subject subject_of(std::string_view property) noexcept {
@@ -430,7 +437,8 @@ Result<Filter> parse_filter(std::string_view text, const StoreLimits& limits, Fi
   Result<Filter> filter = Filter::parse(text, grammar);
   if (!filter.ok()) return filter;
   const Status checked = check_comparisons(filter->comparison_count(), limits);
-  return checked.ok() ? std::move(filter) : checked;
+  if (!checked.ok()) return checked;
+  return filter;
 }
 
 }  // namespace varve

@@ -153,14 +153,16 @@ bool may_have_type(const format::IndexComponent& component, PropertyType type) n
   }
 }
 
-std::optional<std::string> component_of(const format::IndexComponent& component, PropertyType type,
-                                        const Value& literal) {
-  if (!may_have_type(component, type)) return std::nullopt;
+bool append_component(std::string& bytes, const format::IndexComponent& component, PropertyType type,
+                      const Value& literal) {
+  if (!may_have_type(component, type)) return false;
+  if (const auto* const text = literal.get_if<std::string>()) {  // the most frequent one, without a copy
+    if (type == PropertyType::kString) append_value(bytes, component, type, *text, component.is_descending);
+    return type == PropertyType::kString;
+  }
   const std::optional<std::string> value = value_for(type, literal, Side::kEqual);
-  if (!value) return std::nullopt;
-  std::string bytes;
-  append_value(bytes, component, type, *value, component.is_descending);
-  return bytes;
+  if (value) append_value(bytes, component, type, *value, component.is_descending);
+  return value.has_value();
 }
 
 std::optional<ComponentBounds> bounds_of_type(const format::IndexComponent& component, PropertyType type,

@@ -27,9 +27,18 @@ struct ComponentBounds {
 /// Returns whether values of the component may have the type.
 bool may_have_type(const format::IndexComponent& component, format::PropertyType type) noexcept;
 
-/// Returns the bytes of the values of this type that equal the literal, or nothing if there are none.
-std::optional<std::string> component_of(const format::IndexComponent& component, format::PropertyType type,
-                                        const Value& literal);
+/// Returns whether values of the type may equal the literal. Numbers of several types do.
+inline bool may_equal(format::PropertyType type, const Value& literal) noexcept {
+  const auto is_number = [](format::PropertyType each) {
+    return each == format::PropertyType::kDouble || each == format::PropertyType::kInt32 ||
+           each == format::PropertyType::kInt64;
+  };
+  return type == literal.type() || (is_number(type) && is_number(literal.type()));
+}
+
+/// Appends the bytes of the values of this type that equal the literal. Returns false if there are none.
+bool append_component(std::string& bytes, const format::IndexComponent& component, format::PropertyType type,
+                      const Value& literal);
 
 // The bounds of these functions are those of ascending values. in_index() makes them those of the index.
 /// Returns the values of the type from `lower` up to `upper`, or nothing if there are none. Null is no bound.

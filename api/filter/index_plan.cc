@@ -20,24 +20,43 @@ using format::PropertyType;
 constexpr std::size_t kIndexRangesMax = 256;
 constexpr std::size_t kOrderedRangesMax = 128;
 
+/// Some literals of a filter. Most often there is one, for which the list needs no memory.
+class Literals {
+ public:
+  void add(const Value& literal) {
+    if (size_++ == 0) {
+      first_ = &literal;
+    } else {
+      others_.push_back(&literal);
+    }
+  }
+  std::size_t size() const noexcept { return size_; }
+  const Value& operator[](std::size_t place) const noexcept { return place == 0 ? *first_ : *others_[place - 1]; }
+
+ private:
+  std::size_t size_ = 0;
+  const Value* first_ = nullptr;
+  std::vector<const Value*> others_;
+};
+
 /// What the filter says about one property of every entity that matches.
 struct NecessaryCondition {
   const Comparison* comparison = nullptr;
   /// The property equals one of these literals.
-  std::vector<const Value*> literals{};
+  Literals literals{};
   bool has_literals = false;
 };
 using NecessaryConditions = std::vector<NecessaryCondition>;
 
 /// Appends the literals that the property of a leaf equals if the leaf is true. Returns whether it is such a leaf.
-bool append_literals(const Comparison& comparison, std::vector<const Value*>& literals) {
+bool append_literals(const Comparison& comparison, Literals& literals) {
   if (comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual) {
-    literals.push_back(&comparison.literal);
+    literals.add(comparison.literal);
     return true;
   }
   if (comparison.kind != Comparison::Kind::kList) return false;
   for (const PropertyType type : kIndexedTypes) {
-    for (const Value& literal : comparison.list->of_type(type)) literals.push_back(&literal);
+    for (const Value& literal : comparison.list->of_type(type)) literals.add(literal);
   }
   return true;
 }
@@ -71,24 +90,25 @@ std::optional<NecessaryCondition> alternatives(const Filter& filter, std::size_t
 NecessaryConditions necessary_conditions(const Filter& filter) {
   NecessaryConditions found;
   if (filter.nodes().empty()) return found;
-  std::vector<std::size_t> open{filter.nodes().size() - 1};
-  while (!open.empty()) {
-    const std::size_t at = open.back();
+  std::vector<std::size_t> open;
+  for (std::size_t at = filter.nodes().size() - 1;;) {
     const FilterNode& node = filter.nodes()[at];
-    open.pop_back();
-    if (node.kind == FilterNode::Kind::kComparison) {
-      NecessaryCondition condition{&filter.comparisons()[node.first]};
-      condition.has_literals = append_literals(*condition.comparison, condition.literals);
-      found.push_back(std::move(condition));
+    if (node.kind == FilterNode::Kind::kAnd) {
+      open.push_back(node.first);
+      at = node.second;
+      continue;
     }
-    if (node.kind == FilterNode::Kind::kOr) {
+    if (node.kind == FilterNode::Kind::kComparison) {
+      NecessaryCondition& condition = found.emplace_back();
+      condition.comparison = &filter.comparisons()[node.first];
+      condition.has_literals = append_literals(*condition.comparison, condition.literals);
+    } else if (node.kind == FilterNode::Kind::kOr) {
       if (std::optional<NecessaryCondition> one = alternatives(filter, at)) found.push_back(*std::move(one));
     }
-    if (node.kind != FilterNode::Kind::kAnd) continue;
-    open.push_back(node.first);
-    open.push_back(node.second);
+    if (open.empty()) return found;
+    at = open.back();
+    open.pop_back();
   }
-  return found;
 }
 
 bool is_about(const Comparison& comparison, const format::IndexComponent& component) {
@@ -257,11 +277,10 @@ class IndexPlanner {
         find_condition([](const NecessaryCondition& condition) { return condition.has_literals; });
     if (equal == nullptr) return false;
     std::vector<std::string> longer;
-    for (const Value* const literal : equal->literals) {
+    for (std::size_t i = 0; i < equal->literals.size(); ++i) {
       for (const PropertyType type : kIndexedTypes) {
-        const std::optional<std::string> component = component_of(next_component(), type, *literal);
-        if (!component) continue;
-        for (const std::string& prefix : prefixes_) longer.push_back(prefix + *component);
+        if (!may_equal(type, equal->literals[i])) continue;
+        append_equal(type, equal->literals[i], longer);
         if (longer.size() > 2 * ranges_max_ && !keep_each_once(longer)) return false;
       }
     }
@@ -271,9 +290,19 @@ class IndexPlanner {
     return true;
   }
 
+  /// Appends each prefix with the values of the next component of this type that equal the literal.
+  void append_equal(PropertyType type, const Value& literal, std::vector<std::string>& to) const {
+    for (const std::string& prefix : prefixes_) {
+      if (append_component(to.emplace_back(prefix), next_component(), type, literal)) continue;
+      to.pop_back();
+      return;  // There are none.
+    }
+  }
+
   /// Sorts the prefixes. Numbers of several types may be one stored value, and so may texts that are cut. Returns whether
   /// they are few enough.
   bool keep_each_once(std::vector<std::string>& prefixes) const {
+    if (prefixes.size() < 2) return true;
     std::sort(prefixes.begin(), prefixes.end());
     prefixes.erase(std::unique(prefixes.begin(), prefixes.end()), prefixes.end());
     return prefixes.size() <= ranges_max_;
@@ -320,13 +349,15 @@ class IndexPlanner {
 const Value* fixed_value(const Filter& filter, Comparison::Subject subject, std::string_view property) {
   for (const NecessaryCondition& condition : necessary_conditions(filter)) {
     const bool has_one = condition.literals.size() == 1;
-    if (has_one && is_about(*condition.comparison, subject, property)) return condition.literals.front();
+    if (has_one && is_about(*condition.comparison, subject, property)) return &condition.literals[0];
   }
   return nullptr;
 }
 
 KeyRange index_range(format::TableId index, const std::string& prefix, const ComponentBounds& bounds) {
-  KeyRange range{format::index_prefix(index, prefix + bounds.first), {}, false};
+  const bool is_whole = bounds.first.empty() && bounds.last.empty();
+  KeyRange range;
+  range.lower = is_whole ? format::index_prefix(index, prefix) : format::index_prefix(index, prefix + bounds.first);
   const bool is_one = bounds.first == bounds.last;
   range.upper = is_one ? format::end_of_prefix(range.lower)
                        : format::end_of_prefix(format::index_prefix(index, prefix + bounds.last));

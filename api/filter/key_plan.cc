@@ -203,7 +203,9 @@ KeyRange keys_in(format::TableId table, const ScanRange& range) {
 
 KeyPlan plan_keys_taking(Filter& filter, format::TableId table, const KeyRange& within) {
   if (!is_one_of_no_key(filter) || within.lower >= within.upper) return plan_keys(filter, table, within);
-  return {{within}, std::exchange(filter, Filter()), true, 1};
+  KeyPlan planned{{}, std::exchange(filter, Filter()), true, 1};
+  planned.ranges.push_back(within);
+  return planned;
 }
 
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within) {

@@ -22,6 +22,8 @@ constexpr std::size_t kEntriesBetween = 16;
 /// The entries of at most this many ranges are merged. Each has a cursor, which holds blocks.
 constexpr std::size_t kMergedRangesMax = 64;
 
+class IndexWalk;
+
 struct PlannedIndex {
   const TableIndex* index;
   IndexPlan plan;
@@ -29,6 +31,8 @@ struct PlannedIndex {
   bool has_each_value;
   /// Nothing if the entities must be read.
   std::optional<IndexCover> cover{};
+  /// Null if the index is not asked.
+  std::unique_ptr<IndexWalk> walk{};
 };
 
 /// An entity to which an index leads.
@@ -80,31 +84,6 @@ std::optional<IndexCover> cover_of(const IndexedScan& scan, const TableIndex& in
   return IndexCover::of(index.definition, *names, has_large_values(scan.table.id));
 }
 
-/// Returns the ready indexes that can serve the filter: those with most equal components first, then those whose
-/// range has most bounds, then those that have all that the scan uses.
-std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan, const IndexesAsked& asked) {
-  std::vector<PlannedIndex> planned;
-  for (const TableIndex& index : scan.indexes.all) {
-    if (index.state != IndexState::kReady) continue;
-    if (asked.only.value_or(index.id) != index.id) continue;
-    std::optional<IndexPlan> plan =
-        plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
-    if (!plan) continue;
-    const bool has_each_value = plan->equal_components == index.definition.components.size();
-    PlannedIndex& each = planned.emplace_back(PlannedIndex{&index, *std::move(plan), has_each_value});
-    each.cover = cover_of(scan, index, scan.used);
-  }
-  if (planned.size() < 2) return planned;  // A sort allocates.
-  std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
-    if (left.plan.equal_components != right.plan.equal_components)
-      return left.plan.equal_components > right.plan.equal_components;
-    if (left.plan.has_two_bounds != right.plan.has_two_bounds) return left.plan.has_two_bounds;
-    if (left.plan.has_range != right.plan.has_range) return left.plan.has_range;
-    return left.cover.has_value() && !right.cover.has_value();
-  });
-  return planned;
-}
-
 /// Why a reading of entries stopped.
 enum class Reached : std::uint8_t { kEnd, kBudget, kTime };
 
@@ -131,10 +110,6 @@ class IndexWalk {
   /// Returns the entities of all entries that were read, in order.
   virtual FoundKeys take() = 0;
 
- protected:
-  virtual Result<Reached> go_on(std::size_t entries_max) = 0;
-  Reached reached() const noexcept { return reached_; }
-
   engine::Cursor cursor_over(const KeyRange& range) const {
     const std::optional<KeyRange> part = narrowed(scan_, index_, range);
     const KeyRange& read = part ? *part : range;
@@ -142,6 +117,11 @@ class IndexWalk {
     if (!index_.cover || !index_.cover->uses_values()) cursor.leave_values();
     return cursor;
   }
+
+ protected:
+  virtual Result<Reached> go_on(std::size_t entries_max) = 0;
+  Reached reached() const noexcept { return reached_; }
+
   /// Returns whether there is time to read more. Errors: kCancelled.
   Result<bool> has_time() const {
     if (reading_.stop.stop_requested()) return Status(Code::kCancelled);
@@ -219,9 +199,9 @@ class CollectingWalk final : public IndexWalk {
 /// A range of an index whose entries are in the order of the entities' keys, and its present entry.
 class OrderedSource {
  public:
-  /// `prefix` is what the keys of the entries begin with, before the entity's key. It outlives the object.
-  OrderedSource(const IndexedScan& scan, std::string_view prefix, engine::Cursor cursor, bool backward)
-      : scan_(&scan), prefix_(prefix), cursor_(std::move(cursor)), backward_(backward) {}
+  /// The keys of the range's entries begin with its lower bound, before the entity's key. It outlives the object.
+  OrderedSource(const IndexedScan& scan, const IndexWalk& walk, const KeyRange& range, bool backward)
+      : scan_(&scan), prefix_(range.lower), cursor_(walk.cursor_over(range)), backward_(backward) {}
 
   Status begin() {
     backward_ ? cursor_.seek_to_last() : cursor_.seek_to_first();
@@ -246,6 +226,8 @@ class OrderedSource {
   bool is_valid() const noexcept { return !is_over_ && cursor_.valid(); }
   /// Returns the key of the entity.
   const std::string& key() const noexcept { return key_; }
+  /// Returns the key once, before next().
+  std::string take_key() noexcept { return std::move(key_); }
   const engine::Cursor& entry() const noexcept { return cursor_; }
 
  private:
@@ -279,9 +261,13 @@ class OrderedEntries {
   }
   bool is_valid() const noexcept { return !sources_.empty(); }
   const OrderedSource& nearest() const noexcept { return *sources_.front(); }
-  /// Moves the nearest source to its next entry. Or, if `passes` is true, to the next range of the scan.
-  Status move(bool passes) {
+  /// Takes the nearest source out of the order, until put_back(). The caller may take its key.
+  OrderedSource& take_out() {
     std::pop_heap(sources_.begin(), sources_.end(), comes_later_);
+    return *sources_.back();
+  }
+  /// Moves that source to its next entry. Or, if `passes` is true, to the next range of the scan.
+  Status put_back(bool passes) {
     OrderedSource& source = *sources_.back();
     if (Status moved = passes ? source.pass() : source.next(); !moved.ok()) return moved;
     if (source.is_valid()) {
@@ -325,7 +311,7 @@ class MergingWalk final : public IndexWalk {
       if (!goes_on.ok()) return goes_on.status();
       if (!*goes_on) return Reached::kTime;
       const KeyRange& range = index_.plan.ranges[next_range_];
-      auto source = std::make_unique<OrderedSource>(scan_, range.lower, cursor_over(range), backward_);
+      auto source = std::make_unique<OrderedSource>(scan_, *this, range, backward_);
       if (Status added = entries_.add(std::move(source)); !added.ok()) return added;
     }
     while (entries_.is_valid()) {
@@ -333,12 +319,12 @@ class MergingWalk final : public IndexWalk {
       const Result<bool> goes_on = has_time_for_entry();
       if (!goes_on.ok()) return goes_on.status();
       if (!*goes_on) return Reached::kTime;
-      const std::string& key = entries_.nearest().key();
-      const bool is_held = holds_key(scan_, key);
+      OrderedSource& source = entries_.take_out();
+      const bool is_held = holds_key(scan_, source.key());
       if (is_held) {
-        if (Status taken = take_entry(key, entries_.nearest().entry()); !taken.ok()) return taken;
+        if (Status taken = take_entry(source.take_key(), source.entry()); !taken.ok()) return taken;
       }
-      if (Status moved = entries_.move(!is_held); !moved.ok()) return moved;
+      if (Status moved = entries_.put_back(!is_held); !moved.ok()) return moved;
     }
     return Reached::kEnd;
   }
@@ -347,6 +333,31 @@ class MergingWalk final : public IndexWalk {
   std::size_t next_range_ = 0;  // to be added to the entries
   OrderedEntries entries_;
 };
+
+/// Returns the ready indexes that can serve the filter: those with most equal components first, then those whose
+/// range has most bounds, then those that have all that the scan uses.
+std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan, const IndexesAsked& asked) {
+  std::vector<PlannedIndex> planned;
+  for (const TableIndex& index : scan.indexes.all) {
+    if (index.state != IndexState::kReady) continue;
+    if (asked.only.value_or(index.id) != index.id) continue;
+    std::optional<IndexPlan> plan =
+        plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
+    if (!plan) continue;
+    const bool has_each_value = plan->equal_components == index.definition.components.size();
+    PlannedIndex& each = planned.emplace_back(PlannedIndex{&index, *std::move(plan), has_each_value});
+    each.cover = cover_of(scan, index, scan.used);
+  }
+  if (planned.size() < 2) return planned;  // A sort allocates.
+  std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
+    if (left.plan.equal_components != right.plan.equal_components)
+      return left.plan.equal_components > right.plan.equal_components;
+    if (left.plan.has_two_bounds != right.plan.has_two_bounds) return left.plan.has_two_bounds;
+    if (left.plan.has_range != right.plan.has_range) return left.plan.has_range;
+    return left.cover.has_value() && !right.cover.has_value();
+  });
+  return planned;
+}
 
 std::unique_ptr<IndexWalk> walk_of(const IndexedScan& scan, const PlannedIndex& index, const IndexesAsked& asked,
                                    IndexReading& reading) {
@@ -372,39 +383,40 @@ bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
 }
 
 Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked) {
-  const std::vector<PlannedIndex> planned = planned_indexes(scan, asked);
-  std::vector<std::unique_ptr<IndexWalk>> walks;
-  for (const PlannedIndex& index : planned) {
+  std::vector<PlannedIndex> planned = planned_indexes(scan, asked);
+  std::size_t walks = 0;
+  for (; walks < planned.size(); ++walks) {
+    PlannedIndex& index = planned[walks];
     if (index.plan.equal_components < asked.equal_components_min) break;  // So have all that follow.
-    walks.push_back(walk_of(scan, index, asked, reading));
+    index.walk = walk_of(scan, index, asked, reading);
   }
   const std::size_t part_entries = asked.part ? asked.part->entries : asked.entries_max;
-  std::size_t taken = walks.size();  // none
+  std::size_t taken = walks;  // none
   // Each index reads the same number of entries, so the choice costs no more than a few times what the best one needs.
   for (std::size_t budget = std::min(part_entries, asked.entries_max);;) {
-    for (std::size_t i = 0; i < walks.size() && (asked.all || taken == walks.size()); ++i) {
-      if (Status read = walks[i]->read(budget); !read.ok()) return read;
-      if (taken == walks.size() && walks[i]->has_ended()) taken = i;
+    for (std::size_t i = 0; i < walks && (asked.all || taken == walks); ++i) {
+      if (Status read = planned[i].walk->read(budget); !read.ok()) return read;
+      if (taken == walks && planned[i].walk->has_ended()) taken = i;
     }
-    for (std::size_t i = 0; i < walks.size() && taken == walks.size() && asked.part; ++i) {
-      if (walks[i]->has_part()) taken = i;
+    for (std::size_t i = 0; i < walks && taken == walks && asked.part; ++i) {
+      if (planned[i].walk->has_part()) taken = i;
     }
-    const bool is_over = budget == asked.entries_max || (!asked.all && taken < walks.size());
+    const bool is_over = budget == asked.entries_max || (!asked.all && taken < walks);
     if (is_over) break;
     budget = std::min(kBudgetGrowth * budget, asked.entries_max);
   }
   IndexOffer offer;
-  for (std::size_t i = 0; i < walks.size(); ++i) {
+  for (std::size_t i = 0; i < walks; ++i) {
     if (i != taken && !asked.all) continue;
     const PlannedIndex& index = planned[i];
-    FoundKeys found = walks[i]->take();
+    FoundKeys found = index.walk->take();
     if (asked.all) {
       IndexCandidate& candidate = offer.candidates.emplace_back(
           IndexCandidate{index.index->name, index.plan.equal_components, index.plan.has_range});
       candidate.answers_counts = cover_of(scan, *index.index, scan.counted).has_value();
       candidate.answers_pages = index.cover.has_value();
       candidate.is_taken = i == taken;
-      if (walks[i]->has_ended()) candidate.entities = found.keys.size();
+      if (index.walk->has_ended()) candidate.entities = found.keys.size();
     }
     if (i == taken) take_points(std::move(found), index, offer);
   }

@@ -126,8 +126,8 @@ Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std:
   if (Status granted = call.grant.check_query(); !granted.ok()) return granted;
   if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
-  Result<AskedFilter> asked = ask_filter(core.plans(), core.limits(), scan);
-  if (!asked.ok()) return asked.status();
+  AskedFilter asked;
+  if (Status parsed = ask_filter(core.plans(), core.limits(), scan, asked); !parsed.ok()) return parsed;
   Result<std::unique_ptr<const EntityOrder>> order = order_of_scan(scan);
   if (!order.ok()) return order.status();
   const Result<std::optional<ScanPosition>> position = position_of(scan);
@@ -160,10 +160,10 @@ Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std:
   }
   if (range.lower >= range.upper) return Status();
   Result<std::shared_ptr<const PlannedFilter>> planned =
-      plan_asked(core.plans(), core.limits(), scan, *asked, prepared.table.id);
+      plan_asked(core.plans(), core.limits(), scan, asked, prepared.table.id);
   if (!planned.ok()) return planned.status();
   prepared.planned = *std::move(planned);
-  prepared.filter = std::move(asked->parsed);
+  prepared.filter = std::move(asked.parsed);
   return Status();
 }
 

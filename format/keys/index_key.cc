@@ -51,8 +51,26 @@ void append_escaped_byte(std::string& out, char byte) {
   }
 }
 
+/// Appends the first bytes as they are, up to the first one that is special, and removes them from the front.
+template <typename IsSpecial>
+void append_plain(std::string& out, std::string_view& bytes, IsSpecial is_special) {
+  const auto end = std::find_if(bytes.begin(), bytes.end(), is_special);
+  const auto plain = static_cast<std::size_t>(end - bytes.begin());
+  out.append(bytes.data(), plain);
+  bytes.remove_prefix(plain);
+}
+
+bool is_escaped(char byte) noexcept {
+  return static_cast<unsigned char>(byte) <= 1;
+}
+
 void append_escaped_part(std::string& out, std::string_view bytes) {
-  for (const char byte : bytes) append_escaped_byte(out, byte);
+  while (!bytes.empty()) {
+    append_plain(out, bytes, is_escaped);
+    if (bytes.empty()) return;
+    append_escaped_byte(out, bytes.front());
+    bytes.remove_prefix(1);
+  }
 }
 
 /// Removes one part and its end from the front of `rest`, and appends it without its escapes.
@@ -83,7 +101,15 @@ char lowered(char byte) noexcept {
 
 bool append_cut(std::string& out, std::string_view bytes, bool is_text) {
   const bool is_cut = bytes.size() > kIndexTextBytesMax;
-  for (const char byte : bytes.substr(0, kIndexTextBytesMax)) append_escaped_byte(out, is_text ? lifted(byte) : byte);
+  const auto is_special = [is_text](char byte) { return is_escaped(byte) || (is_text && lifted(byte) != byte); };
+  std::string_view rest = bytes.substr(0, kIndexTextBytesMax);
+  out.reserve(out.size() + rest.size() + 1);
+  while (!rest.empty()) {
+    append_plain(out, rest, is_special);
+    if (rest.empty()) break;
+    append_escaped_byte(out, is_text ? lifted(rest.front()) : rest.front());
+    rest.remove_prefix(1);
+  }
   out.push_back(is_cut ? kCutEnd : kWholeEnd);
   return is_cut;
 }
