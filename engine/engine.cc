@@ -196,8 +196,10 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
     if (Status described = describe(request, member); !described.ok()) return described;
     if (Status allowed = check_ends(*state_, member); !allowed.ok()) return allowed;
     Result<CommitVersion> committed = state_->queue->commit(member);
-    if (committed.ok() && state_->queue->stretches().count_deletes(member.demand.delete_count)) {
-      look_around(view(), request.batch, *state_->queue);
+    if (committed.ok() && member.demand.delete_count > 0) {
+      DeadStretches& stretches = state_->queue->stretches();
+      close_cuts(request.batch, *committed, stretches);
+      if (stretches.count_deletes(member.demand.delete_count)) look_around(view(), request.batch, *state_->queue);
     }
     if (member.room_need.in_active == 0) return acknowledged(*state_, member.durability, std::move(committed));
     // Rare, since commits are held back earlier: the commit is large, or other stores hold the write buffer.

@@ -2,6 +2,7 @@
 // Must never: leave the table of the deleted key.
 #include "engine/look_around.h"
 
+#include <limits>
 #include <new>
 #include <string>
 
@@ -25,7 +26,28 @@ std::string_view first_delete(std::string_view batch) {
   return {};
 }
 
+/// Joins the stretches before and after a deleted key, if both touch it.
+void close_cut(std::string_view key, CommitVersion version, DeadStretches& stretches) {
+  constexpr Moment kAnyMoment{std::numeric_limits<CommitVersion>::max(), std::numeric_limits<CommitVersion>::max()};
+  if (!stretches.begin_below(key, kAnyMoment)) return;
+  const std::string behind = std::string(key).append(1, '\0');
+  if (stretches.end_of(behind, kAnyMoment)) stretches.add(key, behind, version);
+}
+
 }  // namespace
+
+void close_cuts(std::string_view batch, CommitVersion version, DeadStretches& stretches) noexcept {
+  if (!stretches.is_on()) return;
+  try {
+    format::BatchReader reader = *format::BatchReader::open(batch);
+    format::Operation operation;
+    while (*reader.next(&operation)) {
+      if (operation.kind == Kind::kDelete) close_cut(operation.key, version, stretches);
+    }
+  } catch (const std::bad_alloc&) {
+    // Without memory, the cuts stay.
+  }
+}
 
 void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue) noexcept {
   try {

@@ -1,4 +1,4 @@
-// Owns: the search for dead keys around keys that were just deleted.
+// Owns: what deletes tell of dead keys: the search around keys that were just deleted, and the closing of cuts.
 // Must never: fail a commit, or take long.
 #pragma once
 
@@ -8,6 +8,10 @@
 #include "engine/engine.h"
 
 namespace varve::engine {
+
+/// Joins the stretches between which a key that the batch deletes lies alone, because a put of it had cut them. So keys
+/// that are put and deleted among dead ones leave no cuts. The batch was validated, and is visible with this version.
+void close_cuts(std::string_view batch, CommitVersion version, DeadStretches& stretches) noexcept;
 
 /// Searches around a committed batch and reports dead ranges to `queue.stretches()`. The batch contains a delete, was
 /// validated, and is visible to the view.

@@ -47,17 +47,20 @@ Result<SeenMessage> see(const engine::ReadView& view, format::TableId queue, con
 class VisibleWalk {
  public:
   VisibleWalk(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
-              const std::function<bool(Sequence)>& takes, engine::ReadCost* cost)
+              const std::function<bool(Sequence)>& takes, engine::ReadCost* cost, WalkEnds ends)
       : view_(view),
         queue_(queue),
         now_(now),
         count_(count),
         takes_(takes),
         cost_(cost),
+        ends_(ends),
         cursor_(rows_of(view, queue.id, 'W', cost)) {}
 
   Result<SeenMessages> run() {
     const std::optional<TimedPlace> released = queue_.released_from();
+    // Of released messages, a walk that ends early would learn too little.
+    if (!released && ends_ == WalkEnds::kEarly) cursor_.stop_after(kDeadRowsMax);
     cursor_.seek_to_first();
     if (released) {
       if (Status walked = see_visible(std::min(queue_.opened_at.time, now_)); !walked.ok()) return walked;
@@ -67,6 +70,7 @@ class VisibleWalk {
       seen_.next_visible.reset();
     }
     if (Status walked = see_visible(now_); !walked.ok()) return walked;
+    seen_.has_stopped = !cursor_.valid() && cursor_.has_stopped();
     return std::move(seen_);
   }
 
@@ -130,6 +134,7 @@ class VisibleWalk {
   const std::uint32_t count_;
   const std::function<bool(Sequence)>& takes_;
   engine::ReadCost* const cost_;
+  const WalkEnds ends_;
   engine::Cursor cursor_;
   SeenMessages seen_;
   bool passes_released_ = false;
@@ -138,8 +143,8 @@ class VisibleWalk {
 }  // namespace
 
 Result<SeenMessages> walk_visible(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
-                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost) {
-  return VisibleWalk(view, queue, now, count, takes, cost).run();
+                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost, WalkEnds ends) {
+  return VisibleWalk(view, queue, now, count, takes, cost, ends).run();
 }
 
 Result<std::vector<MessageOperation>> walk_expired(const engine::ReadView& view,

@@ -20,13 +20,22 @@ struct SeenMessages {
   std::vector<SeenMessage> messages;
   /// When the first hidden message is visible. Known only if the walk came to the end of the visible ones.
   std::optional<Ticks> next_visible;
+  /// The walk ended early, at kDeadRowsMax. There may be more.
+  bool has_stopped = false;
 };
+
+/// How far a walk goes over rows of messages that were taken or deleted. A view that was taken long ago cannot pass the
+/// newest of them at once. A walk in a newer view can.
+enum class WalkEnds : std::uint8_t { kAtLiveRow, kEarly };
+/// Rows that a walk which ends early passes from one message to the next. A walk in a new view rarely meets as many.
+inline constexpr std::uint64_t kDeadRowsMax = 24;
 
 /// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Messages that the open
 /// released come in the order of the moment of the open. Adds to `cost` what the walk costs. Errors: those of a cursor,
 /// kCorruption.
 Result<SeenMessages> walk_visible(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
-                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost = nullptr);
+                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost = nullptr,
+                                  WalkEnds ends = WalkEnds::kAtLiveRow);
 
 /// Returns messages that have expired at `now`, and deduplication keys whose time is over, at most `count` of each, as
 /// operations that remove them. Errors: as above.

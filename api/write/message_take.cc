@@ -49,13 +49,14 @@ void receive(std::vector<MessageOperation>& operations, engine::CommitVersion ve
 }
 
 /// Walks the queue and claims what it sees. The view ends with the walk.
-Result<SeenMessages> see_visible(ResolvedQueue from, Ticks now, std::uint32_t count, LiveQueue::Claims& claims) {
-  return walk_visible(from.view, *from.live, now, count,
-                      [&claims](Sequence sequence) { return claims.try_claim(sequence); });
+Result<SeenMessages> see_visible(ResolvedQueue from, Ticks now, std::uint32_t count, LiveQueue::Claims& claims,
+                                 WalkEnds ends) {
+  const auto claim = [&claims](Sequence sequence) { return claims.try_claim(sequence); };
+  return walk_visible(from.view, *from.live, now, count, claim, nullptr, ends);
 }
 
 Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* dead_letter, ResolvedQueue&& resolved,
-                                const GetOptions& options) {
+                                const GetOptions& options, WalkEnds ends) {
   Backend& backend = state.core->backend();
   std::shared_ptr<LiveQueue> grave;
   if (dead_letter != nullptr) {
@@ -66,11 +67,12 @@ Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* d
   const Ticks now = backend.time();
   const std::shared_ptr<LiveQueue> live = resolved.live;
   LiveQueue::Claims claims(*live);  // until the commit is published
-  Result<SeenMessages> seen = see_visible(std::move(resolved), now, options.count, claims);
+  Result<SeenMessages> seen = see_visible(std::move(resolved), now, options.count, claims, ends);
   if (!seen.ok()) return seen.status();
   TakenMessages taken;
   taken.from = live;
   taken.next_visible = seen->next_visible;
+  taken.goes_on = seen->messages.empty() && seen->has_stopped;
   if (seen->messages.empty()) return taken;
   std::vector<MessageOperation> operations =
       operations_for(*std::move(seen), live, grave, state.name.spelling, options, now);
@@ -105,10 +107,10 @@ Status check_take(const Queue::State& state, const Queue::State* dead_letter, co
 
 Result<TakenMessages> take_messages(const Queue::State& state, const Queue::State* dead_letter,
                                     const GetOptions& options) {
-  for (;;) {
+  for (WalkEnds ends = WalkEnds::kEarly;; ends = WalkEnds::kAtLiveRow) {
     Result<ResolvedQueue> from = state.resolve();
     if (!from.ok()) return from.status();
-    Result<TakenMessages> taken = take_once(state, dead_letter, *std::move(from), options);
+    Result<TakenMessages> taken = take_once(state, dead_letter, *std::move(from), options, ends);
     if (!taken.ok() || !taken->goes_on) return taken;
   }
 }

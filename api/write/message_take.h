@@ -4,7 +4,8 @@
 // A round walks the published state, claims the messages it sees, and commits their new times. Under the locks of their
 // places each message is judged again. It is left out if it was changed since the walk saw it. If a round ends with
 // nothing because of a change that was not published, it waits for the publication and begins again: the walk then sees
-// what the change left.
+// what the change left. The first round ends its walk early if it meets many dead rows: other gets may have taken these
+// messages since its view was made, and the next view passes them at once.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,7 @@ struct TakenMessages {
   std::optional<Ticks> next_visible;
   /// The queue of the round.
   std::shared_ptr<LiveQueue> from;
-  /// The round must be repeated: it only moved dead letters, or the queue changed meanwhile.
+  /// The round must be repeated: it only moved dead letters, its walk ended early, or the queue changed meanwhile.
   bool goes_on = false;
 };
 

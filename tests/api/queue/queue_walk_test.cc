@@ -136,6 +136,40 @@ TEST(QueueWalks, QX24_AMessageThatIsPutBeforeTheKnownBeginningIsFound) {
   }
 }
 
+// The rows of taken messages, which are not compacted, lie before the visible message. No scan knows them after an open.
+TEST(QueueWalks, ThatMayEndEarlyDoSoAtManyTakenMessagesAndAGetGoesOn) {
+  constexpr int kTaken = 200;
+  QueueBench bench;
+  Queue queue = bench.queue();
+  for (int i = 0; i < kTaken; ++i) (void)sent(queue, "taken", {.delay = std::chrono::milliseconds(i)});
+  bench.pass(1s);
+  EXPECT_EQ(said(bench.store->compact()), kDone);
+  for (int i = 0; i < kTaken; ++i) EXPECT_EQ(said(queue.remove(got(queue).front())), kDone);
+  (void)sent(queue, "visible");
+  bench.store.reset();
+  {
+    auto engine = bench.machine.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    LiveQueue live(bench.env, kWalkedQueue, QueueTraits(), MessageIdentity(0), OpenMoment());
+    const auto claim = [](Sequence) { return true; };
+    const auto walk = [&](WalkEnds ends) {
+      return walk_visible((*engine)->view(), live, (*engine)->time(), 1, claim, nullptr, ends);
+    };
+    const Result<SeenMessages> early = walk(WalkEnds::kEarly);
+    ASSERT_TRUE(early.ok());
+    EXPECT_TRUE(early->has_stopped);
+    EXPECT_TRUE(early->messages.empty());
+    const Result<SeenMessages> whole = walk(WalkEnds::kAtLiveRow);
+    ASSERT_TRUE(whole.ok());
+    EXPECT_FALSE(whole->has_stopped);
+    EXPECT_EQ(whole->messages.size(), 1U);
+  }
+  bench.open();
+  Result<Queue> again = bench.store->open_queue(kAccount, "orders");
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(got_texts(*again), std::vector<std::string>{"visible"});
+}
+
 TEST(QueueWalks, ReadNoTextOfAMessageThatAnotherGetHas) {
   constexpr int kLargeTexts = 10;
   WalkedQueue walked([](Queue& queue, Store& /*store*/) {

@@ -531,6 +531,21 @@ TEST_F(ManyDeletes, DoNotHideWhatIsPutAgain) {
   expect_first(kRows, 20);
 }
 
+// Fewer deletes than lead to a search, so that no search joins what the puts cut.
+TEST_F(ManyDeletes, AreOneStretchAgainAfterEachPutAmongThemIsDeleted) {
+  for (std::uint64_t row = 0; row < kRows; row += kRowsOfBatch) ASSERT_NO_FATAL_FAILURE(remove_rows(row, kRowsOfBatch));
+  const HeldVersion before = engine_->snapshot();
+  for (std::uint64_t row = 100; row < 6'000; row += 100) {
+    ASSERT_TRUE(test::Change().put("p", row_of(row), "again").buffered().commit(*engine_).ok());
+    if (row != 3'000) ASSERT_NO_FATAL_FAILURE(remove_rows(row, 1));
+  }
+  expect_first(3'000, 2);
+  ASSERT_NO_FATAL_FAILURE(remove_rows(3'000, 1));
+  expect_first(kRows, 2);
+  const auto any = [](std::uint64_t) { return true; };
+  EXPECT_EQ(rows_of(engine_->view_at(before), false, any).size(), 1u);
+}
+
 TEST_F(ManyDeletes, HideNothingFromASnapshotBeforeThem) {
   const HeldVersion snapshot = engine_->snapshot();
   for (std::uint64_t row = 0; row < kRows; row += kRowsOfBatch) ASSERT_NO_FATAL_FAILURE(remove_rows(row, kRowsOfBatch));
