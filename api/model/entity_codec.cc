@@ -402,7 +402,7 @@ void view_value(const format::PropertyView& property, ValueView& value) noexcept
 
 namespace {
 
-/// Makes views of the selected properties, and moves `viewed` behind them.
+/// Makes views of the selected properties, and moves `viewed` past them.
 bool view_selected(format::PropertyReader reader, std::span<const std::string> select, PropertyView*& viewed) {
   return read_selected(reader, select, [&viewed](const format::PropertyView& property) {
     viewed->name = property.name;

@@ -88,7 +88,7 @@ void DataBlockCursor::next() {
   load();
 }
 
-/// Of a damaged entry, next() tells.
+/// next() reports a damaged entry.
 bool DataBlockCursor::step_to_other_key(std::size_t* shared) {
   assert(valid_);
   StoredEntry ahead;
