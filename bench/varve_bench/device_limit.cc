@@ -24,7 +24,19 @@ struct Space {
   std::unique_ptr<io::LogSegment> segment;
 };
 
-/// `is_filled`: zeros are written into the space.
+/// Writes zeros into the whole segment. fill() writes none where they make no store faster.
+Status write_zeros(io::LogSegment& segment) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  const Result<io::AlignedBuffer> zeros = io::AlignedBuffer::allocate(kPieceBytes);
+  if (!zeros.ok()) return zeros.status();
+  for (std::uint64_t at = 0; at < segment.allocated_bytes(); at += kPieceBytes) {
+    if (Status written = segment.write(at, zeros->bytes(), io::SyncPoint{"device limit"}); !written.ok())
+      return written;
+  }
+  return Status();
+}
+
+/// `is_filled`: zeros are written into the space, whose size is then a whole number of mebibytes.
 Result<Space> prepare_space(const std::string& path, std::uint64_t bytes, bool is_filled) {
   const io::Env& env = io::system_env();
   if (Status made = env.files.create_directory(path, io::SyncPoint{"device limit"}); !made.ok()) return made;
@@ -32,8 +44,7 @@ Result<Space> prepare_space(const std::string& path, std::uint64_t bytes, bool i
   if (!directory.ok()) return directory.status();
   Result<std::unique_ptr<io::LogSegment>> segment = (*directory)->create_log_segment("device", bytes);
   if (!segment.ok()) return segment.status();
-  if (Status filled = is_filled ? (*segment)->fill() : Status(); !filled.ok()) return filled;
-  (*segment)->stop_filling();
+  if (Status filled = is_filled ? write_zeros(**segment) : Status(); !filled.ok()) return filled;
   return Space{*std::move(directory), *std::move(segment)};
 }
 

@@ -34,9 +34,15 @@ class FillPace {
 
   /// Returns the smallest use at which more than `prepared` is due.
   std::uint64_t use_at(std::uint64_t prepared, std::uint64_t next_bytes) const noexcept {
-    const std::uint64_t step_end = (prepared / kFillStepBytes + 1) * kFillStepBytes;
-    if (step_end > next_bytes) return full_at_;
-    return std::min(full_at_, (step_end * full_at_ + next_bytes - 1) / next_bytes);
+    const std::uint64_t end = step_end(prepared);
+    if (end > next_bytes) return full_at_;
+    return std::min(full_at_, (end * full_at_ + next_bytes - 1) / next_bytes);
+  }
+
+  /// Returns the offset at which the step that begins at `prepared` ends. Steps end at multiples of their size, so that
+  /// a header before the first one does not cut each of them into two writes.
+  static std::uint64_t step_end(std::uint64_t prepared) noexcept {
+    return (prepared / kFillStepBytes + 1) * kFillStepBytes;
   }
 
  private:

@@ -187,7 +187,7 @@ void SegmentSupply::fill_spare() {
     fill_due_at_.store(kNoFill, std::memory_order_relaxed);  // It stays so if there is no memory.
     removed_.reserve(removed_.size() + kEditRoom + 1);       // for a spare that must be discarded
     file = spare_->file;
-    end = std::min(pace_.due(used_bytes_, file->allocated_bytes()), file->prepared_bytes() + kFillStepBytes);
+    end = std::min(pace_.due(used_bytes_, file->allocated_bytes()), FillPace::step_end(file->prepared_bytes()));
     filling_ = file.get();
   }
   const std::uint64_t bytes_before = file->filled_bytes();

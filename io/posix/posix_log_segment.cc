@@ -3,10 +3,16 @@
 #include "io/posix/posix_log_segment.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
+#include <cstdio>
+#include <string_view>
 
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -27,11 +33,51 @@ int allocate_range(int descriptor, int mode, std::uint64_t offset, std::uint64_t
   return result == 0 ? 0 : errno;
 }
 
+/// A path of the kernel's own files. They are short.
+using SystemPath = std::array<char, 512>;
+
+/// Returns the name that the kernel has for a block device, which is a part of `link`; empty if it cannot be read.
+std::string_view device_name(dev_t device, const char* system, SystemPath& link) noexcept {
+  SystemPath path{};
+  const int length =
+      std::snprintf(path.data(), path.size(), "%s/dev/block/%u:%u", system, ::major(device), ::minor(device));
+  if (length < 0 || static_cast<std::size_t>(length) >= path.size()) return {};
+  const ssize_t bytes = ::readlinkat(AT_FDCWD, path.data(), link.data(), link.size());
+  if (bytes <= 0 || static_cast<std::size_t>(bytes) >= link.size()) return {};
+  const std::string_view target(link.data(), static_cast<std::size_t>(bytes));
+  return target.substr(target.rfind('/') + 1);
+}
+
 }  // namespace
 
 bool zero_filling_helps(std::uint32_t type) noexcept {
   return type != BTRFS_SUPER_MAGIC && type != kZfsMagic && type != kBcachefsMagic && type != TMPFS_MAGIC &&
          type != RAMFS_MAGIC;
+}
+
+bool lacks_journal(dev_t device, const char* system) noexcept {
+  SystemPath link{};
+  const std::string_view name = device_name(device, system, link);
+  if (name.empty()) return false;
+  SystemPath path{};
+  const int length = std::snprintf(path.data(), path.size(), "%s/fs/ext4/%.*s/journal_task", system,
+                                   static_cast<int>(name.size()), name.data());
+  if (length < 0 || static_cast<std::size_t>(length) >= path.size()) return false;
+  const Descriptor file(::open(path.data(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return false;
+  std::array<char, 16> task{};
+  const ssize_t bytes = retry_interrupted([&] { return ::read(file.get(), task.data(), task.size()); });
+  return bytes > 0 && std::string_view(task.data(), static_cast<std::size_t>(bytes)).starts_with("<none>");
+}
+
+Result<bool> zero_filling_helps_in(int descriptor, const std::string& path) {
+  struct statfs file_system {};
+  if (::fstatfs(descriptor, &file_system) != 0) return os_error(errno, {"fstatfs", path});
+  const auto type = static_cast<std::uint32_t>(file_system.f_type);
+  if (type != EXT4_SUPER_MAGIC) return zero_filling_helps(type);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return os_error(errno, {"fstat", path});
+  return !lacks_journal(status.st_dev, "/sys");
 }
 
 Result<std::unique_ptr<LogSegment>> PosixLogSegment::create(const FileAt& file, std::uint64_t bytes,
@@ -87,9 +133,9 @@ Status PosixLogSegment::prepare() {
   if (refused != 0 && refused != EINVAL) return os_error(refused, {"fcntl(F_SETFL, O_DIRECT)", guard_.path()});
   direct_ = refused == 0;
 
-  struct statfs file_system {};
-  if (::fstatfs(descriptor, &file_system) != 0) return os_error(errno, {"fstatfs", guard_.path()});
-  filling_helps_ = zero_filling_helps(static_cast<std::uint32_t>(file_system.f_type));
+  const Result<bool> helps = zero_filling_helps_in(descriptor, guard_.path());
+  if (!helps.ok()) return helps.status();
+  filling_helps_ = *helps;
 
   if (const int error = file_size_error(allocated_bytes_); error != 0) {
     return os_error(error, {"fallocate", guard_.path()});

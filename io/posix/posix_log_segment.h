@@ -3,7 +3,8 @@
 // Must never: zero a range that may contain a record, or report a write before it is on the device.
 //
 // Reason for the zeros: a durable write into allocated but unwritten space must also commit the file system's record
-// that the space is now written. Over zeros it is only the device write, which is nearly twice as fast.
+// that the space is now written. Over zeros it is only the device write, which is nearly twice as fast. A file system
+// without a journal commits no such record, and gets no zeros.
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,8 @@
 #include <optional>
 #include <span>
 #include <string>
+
+#include <sys/types.h>
 
 #include "io/aligned_buffer.h"
 #include "io/file.h"
@@ -30,6 +33,13 @@ inline constexpr std::size_t kFillChunkBytes = std::size_t{128} << 10;
 /// Returns false for file systems that copy on write and for in-memory ones: there, a written block is not cheaper to
 /// overwrite. `type` is the f_type of statfs.
 bool zero_filling_helps(std::uint32_t type) noexcept;
+
+/// Returns true if the ext2, ext3 or ext4 on `device` is known to keep no journal. There, a write into unwritten space
+/// commits nothing else. `system` is the directory in which the kernel tells it, "/sys".
+bool lacks_journal(dev_t device, const char* system) noexcept;
+
+/// Returns whether zeros make later writes to the open file faster. Errors: those of os_error().
+Result<bool> zero_filling_helps_in(int descriptor, const std::string& path);
 
 class PosixLogSegment final : public LogSegment {
  public:

@@ -23,6 +23,12 @@ TEST(FillPace, TheWholeSegmentIsDueWhenAnEighthOfTheCurrentOneIsLeft) {
   EXPECT_LT(pace.due(56 * kMiB - 4096, 64 * kMiB), 64 * kMiB);
 }
 
+TEST(FillPace, AStepEndsWhereAWriteOfItsSizeEnds) {
+  EXPECT_EQ(FillPace::step_end(4096), kFillStepBytes) << "a header was written";
+  EXPECT_EQ(FillPace::step_end(kFillStepBytes), 2 * kFillStepBytes);
+  EXPECT_EQ(FillPace::step_end(2 * kFillStepBytes - 4096), 2 * kFillStepBytes);
+}
+
 TEST(FillPace, DueFollowsUseAtAnyPoint) {
   io::SeededRandom random(1);
   for (int round = 0; round < 10'000; ++round) {

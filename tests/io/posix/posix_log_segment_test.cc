@@ -2,11 +2,14 @@
 #include "io/posix/posix_log_segment.h"
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -38,10 +41,26 @@ class PosixLogSegmentTest : public PosixTest {
     return descriptor >= 0;
   }
 
-  bool here_filling_helps() const {
+  bool here_filling_may_help() const {
     struct statfs status {};
     EXPECT_EQ(::statfs(path().c_str(), &status), 0);
     return zero_filling_helps(static_cast<std::uint32_t>(status.f_type));
+  }
+  bool here_filling_helps() const {
+    const Descriptor here(::open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const Result<bool> helps = zero_filling_helps_in(here.get(), path());
+    EXPECT_TRUE(is_ok(helps));
+    return helps.ok() && *helps;
+  }
+
+  /// Makes what the kernel tells of the block device 254:3, in this directory.
+  void tell_journal_task(const std::string& task) const {
+    namespace fs = std::filesystem;
+    fs::create_directories(path_of("dev/block"));
+    fs::create_directories(path_of("fs/ext4/vda3"));
+    fs::remove(path_of("dev/block/254:3"));
+    fs::create_symlink("../../devices/pci/block/vda/vda3", path_of("dev/block/254:3"));
+    std::ofstream(path_of("fs/ext4/vda3/journal_task")) << task;
   }
 
   std::uint64_t space_of(const std::string& name) const {
@@ -84,8 +103,22 @@ TEST_F(PosixLogSegmentTest, FillingHelpsOnlyWhereSpaceIsOverwrittenInPlace) {
   EXPECT_FALSE(zero_filling_helps(RAMFS_MAGIC));
 }
 
+TEST_F(PosixLogSegmentTest, FillingDoesNotHelpWithoutAJournal) {
+  const dev_t device = ::makedev(254, 3);
+  EXPECT_FALSE(lacks_journal(device, path().c_str())) << "nothing is known of the device";
+  tell_journal_task("<none>\n");
+  EXPECT_TRUE(lacks_journal(device, path().c_str()));
+  EXPECT_FALSE(lacks_journal(::makedev(254, 4), path().c_str())) << "another device";
+  tell_journal_task("81\n");
+  EXPECT_FALSE(lacks_journal(device, path().c_str()));
+  std::filesystem::remove(path_of("fs/ext4/vda3/journal_task"));
+  EXPECT_FALSE(lacks_journal(device, path().c_str())) << "another file system";
+  EXPECT_FALSE(lacks_journal(device, std::string(600, '/').c_str())) << "a path that is too long";
+}
+
 TEST_F(PosixLogSegmentTest, ADeviceThatWritesZerosItselfIsLetDoIt) {
   const std::string answer = in_child([&] {
+    refuse_system_calls({{SYS_readlinkat, EACCES}});  // so that nothing tells whether there is a journal
     std::unique_ptr<Directory> own = open_at_path(path());
     Result<std::unique_ptr<LogSegment>> made = own->create_log_segment("1.wal", 2 * kMiB);
     if (!made.ok()) return told(made);
@@ -94,7 +127,7 @@ TEST_F(PosixLogSegmentTest, ADeviceThatWritesZerosItselfIsLetDoIt) {
     const std::string filled = told((*made)->fill());
     return filled + " " + std::to_string((*made)->filled_bytes());
   });
-  EXPECT_EQ(answer, "Ok " + std::to_string(here_filling_helps() ? 2 * kMiB - kSectorBytes : 0));
+  EXPECT_EQ(answer, "Ok " + std::to_string(here_filling_may_help() ? 2 * kMiB - kSectorBytes : 0));
 }
 
 // -- Direct transfers refused -----------------------------------------------------------------------------------------
