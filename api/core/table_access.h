@@ -56,6 +56,8 @@ class Grant {
   Status check_query() const;
   Status check_read(std::string_view partition_key, std::string_view row_key) const;
   Status check_write(WriteOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
+  /// Returns whether every verb on every entity is permitted.
+  bool is_everything() const noexcept { return access_ == nullptr && permissions_ == Permissions::all(); }
   /// Returns whether every entity of the table may be read.
   bool sees_every_entity() const noexcept { return access_ == nullptr || may_query_everything(); }
   /// Permits a content for an entity that is added or updated later.

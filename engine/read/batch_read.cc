@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kPrefetchedAhead = 4;
 
 struct PlacedSearch {
-  PlacedSearch(std::size_t its_place, const Levels& levels, std::string_view sort_key, CommitVersion at_most,
-               EntryPart part, ReadCost* cost, KnownBlocks* known)
-      : place(its_place), search(levels, sort_key, at_most, part, cost, known) {}
+  PlacedSearch(std::size_t its_place, const Levels& levels, const LookupKey& key, EntryPart part, ReadCost* cost,
+               KnownBlocks* known) noexcept
+      : place(its_place), search(levels, key, part, cost, known) {}
 
   std::size_t place;  // among the keys
   Search search;
@@ -60,11 +60,17 @@ Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState
   std::vector<PlacedSearch> placed;
   placed.reserve(sort_keys.size());  // A search that has begun must not move.
   const std::vector<std::size_t> places = places_by_key(sort_keys);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i + kPrefetchedAhead < places.size()) prefetch_memtables(state, sort_keys[places[i + kPrefetchedAhead]]);
-    const std::size_t place = places[i];
-    found[place] = read_memtables(state, sort_keys[place], at_most);
-    if (!found[place]) placed.emplace_back(place, *state.tables, sort_keys[place], at_most, part, cost, &known);
+  std::vector<std::uint64_t> hashes(places.size());
+  for (std::size_t ahead = 0; ahead < places.size() + kPrefetchedAhead; ++ahead) {
+    if (ahead < places.size()) {
+      hashes[ahead] = Memtable::hash_of(sort_keys[places[ahead]]);
+      prefetch_memtables(state, hashes[ahead]);
+    }
+    if (ahead < kPrefetchedAhead) continue;
+    const std::size_t place = places[ahead - kPrefetchedAhead];
+    const LookupKey key{sort_keys[place], hashes[ahead - kPrefetchedAhead], at_most};
+    found[place] = read_memtables(state, key);
+    if (!found[place]) placed.emplace_back(place, *state.tables, key, part, cost, &known);
   }
   begin_all(placed, blocks, searches);
   searches.finish();

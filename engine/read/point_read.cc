@@ -60,8 +60,7 @@ std::optional<FoundEntry> read_memtables(const ReadState& state, const LookupKey
   return std::nullopt;
 }
 
-void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept {
-  const std::uint64_t hash = Memtable::hash_of(sort_key);
+void prefetch_memtables(const ReadState& state, std::uint64_t hash) noexcept {
   state.active->prefetch(hash);
   for (const auto& memtable : state.sealed) memtable->prefetch(hash);
 }

@@ -44,8 +44,9 @@ class FoundEntry {
 /// Returns the key's newest entry in the memtables that is not above `at_most`. Entries in tables are older.
 std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most);
 std::optional<FoundEntry> read_memtables(const ReadState& state, const LookupKey& key);
-/// Prefetches the memory that read_memtables() reads first, so that the caller can do other work meanwhile.
-void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept;
+/// Prefetches the memory that read_memtables() reads first, so that the caller can do other work meanwhile. `hash` is that
+/// of the key.
+void prefetch_memtables(const ReadState& state, std::uint64_t hash) noexcept;
 
 /// Returns the key's newest entry that is not above `at_most`, or its version alone, or nothing if there is none.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.

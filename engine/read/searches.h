@@ -31,6 +31,9 @@ class Search {
   Search(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part = EntryPart::kAll,
          ReadCost* cost = nullptr, KnownBlocks* known = nullptr)
       : part_(part), cost_(cost), lookup_(levels, sort_key, at_most, part, cost, known) {}
+  /// The same, with a known hash of the key.
+  Search(const Levels& levels, const LookupKey& key, EntryPart part, ReadCost* cost, KnownBlocks* known) noexcept
+      : part_(part), cost_(cost), lookup_(levels, key, part, cost, known) {}
 
   /// Runs as far as the cache of `blocks` allows, without waiting. Any thread may call it before begin(). If it returns
   /// true, the search has ended and must not be begun. Otherwise, begin() continues from the reached state.

@@ -74,11 +74,6 @@ std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
   return index;
 }
 
-/// Returns whether the whole text encodes as itself.
-bool is_plain(std::string_view text) noexcept {
-  return skip_ascii<true>(text, 0) == text.size();
-}
-
 /// Copies the text and its end byte. Returns the address after them.
 char* copy_ended(char* to, std::string_view text) noexcept {
   char* const end = std::copy(text.begin(), text.end(), to);
@@ -213,6 +208,10 @@ Status decode_row(std::string_view& rest, SortKey& key) {
 
 }  // namespace
 
+bool is_plain(std::string_view text) noexcept {
+  return skip_ascii<true>(text, 0) == text.size();
+}
+
 bool is_valid_utf8(std::string_view text) noexcept {
   std::size_t index = skip_ascii<false>(text, 0);
   while (index < text.size()) {
@@ -306,13 +305,17 @@ Result<std::string> encode_sort_key(TableId table, std::string_view partition_ke
   return key;
 }
 
+void store_plain_sort_key(char* to, TableId table, std::string_view partition_key, std::string_view row_key) noexcept {
+  store_u64_big_endian(to, table);
+  char* const row = copy_ended(to + kTableIdBytes, partition_key);
+  copy_ended(row, row_key);
+}
+
 Status SortKeyBuffer::encode(TableId table, std::string_view partition_key, std::string_view row_key) {
   key_ = {};
   const std::size_t bytes = sort_key_bytes(partition_key, row_key);
   if (bytes <= kInlineBytes && is_plain(partition_key) && is_plain(row_key)) {
-    store_u64_big_endian(inline_.data(), table);
-    char* const rows = copy_ended(inline_.data() + kTableIdBytes, partition_key);
-    copy_ended(rows, row_key);
+    store_plain_sort_key(inline_.data(), table, partition_key, row_key);
     key_ = {inline_.data(), bytes};
     return Status();
   }
