@@ -33,15 +33,16 @@ Status describe(CommitRequest& request, Member& member) {
                              std::to_string(kBatchBytesMax) + " are allowed");
   }
   constexpr format::EndForms kForms = format::EndForms::kEndsAndAges;
-  const Result<MemtableDemand> demand = Memtable::demand_of(request.batch, kForms);
+  const Result<format::BatchReader> reader = format::BatchReader::open(request.batch, kForms);
+  if (!reader.ok()) return reader.status();
+  const Result<MemtableDemand> demand = Memtable::demand_of(*reader);
   if (!demand.ok()) return demand.status();
-  const format::BatchReader reader = *format::BatchReader::open(request.batch, kForms);  // demand_of() validated it.
   if (demand->other_count > 0) {
-    if (Status allowed = check_operations(reader, request.load); !allowed.ok()) return allowed;
+    if (Status allowed = check_operations(*reader, request.load); !allowed.ok()) return allowed;
   }
   member.batch = request.batch;
-  member.tag = reader.tag();
-  member.has_tag = reader.has_tag();
+  member.tag = reader->tag();
+  member.has_tag = reader->has_tag();
   member.tables = request.tables;
   member.shapes = request.shapes;
   member.reshapes = request.reshapes ? &*request.reshapes : nullptr;

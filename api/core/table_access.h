@@ -61,6 +61,8 @@ class Grant {
     return check_restricted_read(partition_key, row_key);
   }
   Status check_write(WriteOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
+  /// Returns whether every verb on every entity is permitted.
+  bool is_everything() const noexcept { return access_ == nullptr && permissions_ == Permissions::all(); }
   /// Returns whether every entity of the table may be read.
   bool sees_every_entity() const noexcept { return access_ == nullptr || may_query_everything(); }
   /// Permits a content for an entity that is added or updated later.

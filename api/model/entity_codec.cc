@@ -13,6 +13,7 @@
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/model/spare_pieces.h"
+#include "api/model/usual_text.h"
 #include "format/keys/property_reader.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
@@ -28,13 +29,56 @@ constexpr std::size_t kTextConstantBytes = 4;
 /// What a LargeValue counts, whatever its length (BX-01).
 constexpr std::size_t kLargeValueBytes = 40;
 
-struct ValueChecker {
+/// The counts of an entity, made while it is checked.
+struct Tally {
+  std::size_t properties = 0;
+  std::size_t stored_bytes = 0;
+  /// An upper bound of the accounted size, known without reading any text.
+  std::size_t accounted_bytes_max = 0;
+  bool has_large_values = false;
+
+  void add(std::size_t stored, std::size_t accounted_max) noexcept {
+    stored_bytes += stored;
+    accounted_bytes_max += accounted_max;
+  }
+};
+
+/// Counts a value, and returns whether it may be stored.
+struct ValueJudge {
+  const StoreLimits& limits;
+  Tally& tally;
+
+  bool operator()(const Binary& value) const noexcept {
+    tally.add(value.bytes.size(), value.bytes.size());
+    return value.bytes.size() <= limits.binary_bytes_max;
+  }
+  bool operator()(const std::string& value) const noexcept {
+    tally.add(value.size(), 2 * value.size());
+    if (!format::is_valid_utf8(value)) return false;
+    return value.size() <= limits.string_code_units_max || format::utf16_length(value) <= limits.string_code_units_max;
+  }
+  bool operator()(const DateTime& value) const noexcept {
+    tally.add(sizeof(value), sizeof(value));
+    return value.ticks >= varve::limits::kDateTimeTicksMin && value.ticks <= varve::limits::kDateTimeTicksMax;
+  }
+  bool operator()(const LargeValue& value) const noexcept {
+    tally.add(sizeof(value), kLargeValueBytes);
+    tally.has_large_values = true;
+    return value.id() != 0;
+  }
+  template <typename Any>
+  bool operator()(const Any& value) const noexcept {
+    tally.add(sizeof(value), sizeof(value));
+    return true;
+  }
+};
+
+/// Returns why a value may not be stored, for those that the judge refuses.
+struct ValueRefusal {
   const std::string& name;
   const StoreLimits& limits;
-  bool* has_large_values;
 
   Status operator()(const Binary& value) const {
-    if (value.bytes.size() <= limits.binary_bytes_max) return Status();
     return service_error::property_value_too_large("property " + quoted(name) + " has " +
                                                    std::to_string(value.bytes.size()) + " bytes; at most " +
                                                    std::to_string(limits.binary_bytes_max) + " are allowed");
@@ -43,38 +87,46 @@ struct ValueChecker {
     if (!format::is_valid_utf8(value)) {
       return service_error::invalid_input("the value of property " + quoted(name) + " is not valid UTF-8");
     }
-    if (value.size() <= limits.string_code_units_max) return Status();
-    const std::size_t code_units = format::utf16_length(value);
-    if (code_units <= limits.string_code_units_max) return Status();
-    return service_error::property_value_too_large("property " + quoted(name) + " has " + std::to_string(code_units) +
-                                                   " UTF-16 code units; at most " +
-                                                   std::to_string(limits.string_code_units_max) + " are allowed");
+    return service_error::property_value_too_large(
+        "property " + quoted(name) + " has " + std::to_string(format::utf16_length(value)) +
+        " UTF-16 code units; at most " + std::to_string(limits.string_code_units_max) + " are allowed");
   }
-  Status operator()(const DateTime& value) const {
-    if (value.ticks >= varve::limits::kDateTimeTicksMin && value.ticks <= varve::limits::kDateTimeTicksMax)
-      return Status();
+  Status operator()(const DateTime& /*value*/) const {
     return service_error::out_of_range_input("property " + quoted(name) + " is outside the years 1601 to 9999");
   }
-  Status operator()(bool /*value*/) const { return Status(); }
-  Status operator()(double /*value*/) const { return Status(); }
-  Status operator()(const Guid& /*value*/) const { return Status(); }
-  Status operator()(std::int32_t /*value*/) const { return Status(); }
-  Status operator()(std::int64_t /*value*/) const { return Status(); }
-  Status operator()(const LargeValue& value) const {
-    if (has_large_values != nullptr) *has_large_values = true;
-    if (value.id() != 0) return Status();
+  Status operator()(const LargeValue& /*value*/) const {
     return service_error::invalid_input("property " + quoted(name) +
                                         " is a LargeValue that names no content; take it from a LargeValueWriter");
   }
+  template <typename Any>
+  Status operator()(const Any& /*value*/) const {
+    return Status();
+  }
 };
 
-Status check_property(const Property& property, const StoreLimits& limits, bool* has_large_values) {
-  if (property.name == kPartitionKeyName || property.name == kRowKeyName) {
-    return service_error::duplicate_key_property("a property must not be named " + property.name +
-                                                 "; set the keys of the entity separately from its properties");
+bool is_key_name(std::string_view name) noexcept {
+  return name == kPartitionKeyName || name == kRowKeyName;
+}
+
+Status check_name(const std::string& name) {
+  if (!is_key_name(name)) return check_property_name(name);
+  return service_error::duplicate_key_property("a property must not be named " + name +
+                                               "; set the keys of the entity separately from its properties");
+}
+
+/// Returns whether check_name() accepts the name, for nearly all names.
+bool is_usual_name(std::string_view name) noexcept {
+  return name.size() <= varve::limits::kPropertyNameCodeUnitsMax && !is_key_name(name) && is_ascii_identifier(name);
+}
+
+Status check_property(const Property& property, const StoreLimits& limits, Tally& tally) {
+  if (!is_usual_name(property.name)) {
+    if (Status named = check_name(property.name); !named.ok()) return named;
   }
-  if (Status named = check_property_name(property.name); !named.ok()) return named;
-  return std::visit(ValueChecker{property.name, limits, has_large_values}, property.value.variant());
+  ++tally.properties;
+  tally.add(property.name.size(), kPropertyConstantBytes + kTextConstantBytes + 2 * property.name.size());
+  if (std::visit(ValueJudge{limits, tally}, property.value.variant())) return Status();
+  return std::visit(ValueRefusal{property.name, limits}, property.value.variant());
 }
 
 /// Up to this number, names are compared pairwise. More names are sorted.
@@ -110,16 +162,6 @@ Status too_large(std::size_t bytes, const StoreLimits& limits) {
   return service_error::entity_too_large("the entity has an accounted size of " + std::to_string(bytes) +
                                          " bytes; at most " + std::to_string(limits.entity_bytes_max) + " are allowed");
 }
-
-struct ByteBound {
-  std::size_t operator()(const Binary& value) const noexcept { return value.bytes.size(); }
-  std::size_t operator()(const std::string& value) const noexcept { return 2 * value.size(); }
-  std::size_t operator()(const LargeValue& /*value*/) const noexcept { return kLargeValueBytes; }
-  template <typename Fixed>
-  std::size_t operator()(const Fixed& /*value*/) const noexcept {
-    return sizeof(Fixed);
-  }
-};
 
 /// Returns the bytes of a value as it is stored.
 struct StoredBytes {
@@ -225,20 +267,26 @@ class Selection {
 
 }  // namespace
 
-Status check_properties(const Entity& entity, const StoreLimits& limits, bool* has_large_values) {
-  std::size_t count = 0;
+Status check_properties(const Entity& entity, const StoreLimits& limits, CheckedProperties* learned) {
+  Tally tally;
   for (const Property& property : entity.properties()) {
     if (property.name == kTimestampName) continue;
-    if (Status checked = check_property(property, limits, has_large_values); !checked.ok()) return checked;
-    ++count;
+    if (Status checked = check_property(property, limits, tally); !checked.ok()) return checked;
   }
   if (const std::string* const name = name_given_twice(entity.properties()); name != nullptr) {
     return service_error::duplicate_properties("the property " + quoted(*name) + " is given twice");
   }
-  if (count > limits.custom_properties_max) return too_many(count, limits);
-  if (accounted_size_bound(entity) <= limits.entity_bytes_max) return Status();
-  const std::size_t bytes = accounted_size_bytes(entity);
-  return bytes <= limits.entity_bytes_max ? Status() : too_large(bytes, limits);
+  if (tally.properties > limits.custom_properties_max) return too_many(tally.properties, limits);
+  const std::size_t key_bytes = entity.partition_key().size() + entity.row_key().size();
+  if (tally.accounted_bytes_max + kEntityConstantBytes + 2 * key_bytes > limits.entity_bytes_max) {
+    const std::size_t bytes = accounted_size_bytes(entity);
+    if (bytes > limits.entity_bytes_max) return too_large(bytes, limits);
+  }
+  if (learned != nullptr) {
+    learned->size = {tally.properties, format::EntityBuilder::entity_bytes(tally.properties, tally.stored_bytes)};
+    learned->has_large_values = tally.has_large_values;
+  }
+  return Status();
 }
 
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value) {
@@ -262,20 +310,11 @@ std::size_t encoded_size_bytes(const Entity& entity) noexcept {
   return entity.partition_key().size() + entity.row_key().size() + stored_size(entity).bytes;
 }
 
-std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,
-                                     format::EntityBuilder& builder) {
+std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size) {
+  format::EntityBuilder builder;
   builder.begin_behind(std::move(bytes), size.properties);
   append_all(entity, builder);
   return builder.finish_in_place();
-}
-
-std::size_t accounted_size_bound(const Entity& entity) noexcept {
-  std::size_t bytes = kEntityConstantBytes + 2 * entity.partition_key().size() + 2 * entity.row_key().size();
-  for (const Property& property : entity.properties()) {
-    bytes += kPropertyConstantBytes + 2 * property.name.size() + kTextConstantBytes +
-             std::visit(ByteBound{}, property.value.variant());
-  }
-  return bytes;
 }
 
 std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept {

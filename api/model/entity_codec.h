@@ -23,31 +23,33 @@ inline constexpr std::string_view kPartitionKeyName = "PartitionKey";
 inline constexpr std::string_view kRowKeyName = "RowKey";
 inline constexpr std::string_view kTimestampName = "Timestamp";
 
-/// Checks the properties of an entity, in this order: each name and value; no name twice; their number; their size
-/// together with the keys. The keys must be valid UTF-8. A property called Timestamp is ignored (D-50). Sets
-/// `has_large_values`, if it is given, to true if the entity has a LargeValue.
-/// Errors: kInvalidArgument, kTooLarge, as Table returns them for a write. Source: D-20 to D-39, D-60, D-62, O-07.
-Status check_properties(const Entity& entity, const StoreLimits& limits = {}, bool* has_large_values = nullptr);
-
-/// Encodes the properties of an entity that passed check_properties(), without Timestamp, into `value`. The old content
-/// of `value` and `builder` is discarded, but their memory is reused.
-void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value);
 /// The number of encoded properties, and the bytes that they take.
 struct StoredSize {
   std::size_t properties = 0;
   std::size_t bytes = 0;
 };
 StoredSize stored_size(const Entity& entity) noexcept;
+/// What check_properties() learns of an entity.
+struct CheckedProperties {
+  StoredSize size;
+  bool has_large_values = false;
+};
+
+/// Checks the properties of an entity, in this order: each name and value; no name twice; their number; their size
+/// together with the keys. The keys must be valid UTF-8. A property called Timestamp is ignored (D-50). Fills in
+/// `learned`, if it is given.
+/// Errors: kInvalidArgument, kTooLarge, as Table returns them for a write. Source: D-20 to D-39, D-60, D-62, O-07.
+Status check_properties(const Entity& entity, const StoreLimits& limits = {}, CheckedProperties* learned = nullptr);
+
+/// Encodes the properties of an entity that passed check_properties(), without Timestamp, into `value`. The old content
+/// of `value` and `builder` is discarded, but their memory is reused.
+void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value);
 /// Returns the bytes that an entity takes in a transaction: its keys, and its properties as encode_properties() writes
 /// them.
 std::size_t encoded_size_bytes(const Entity& entity) noexcept;
 /// Appends the encoded properties to `bytes` in place, and returns the whole. `size` must be stored_size() of the
-/// entity. The old content of the builder is discarded.
-std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,
-                                     format::EntityBuilder& builder);
-
-/// Returns an upper bound of accounted_size_bytes(), without reading any text.
-std::size_t accounted_size_bound(const Entity& entity) noexcept;
+/// entity.
+std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size);
 
 /// Merges two encoded property lists. A property of `added` replaces the property of `stored` that has the same name;
 /// others are appended. A property that `removed` names is left out, unless it was added. `key_bytes` is the accounted

@@ -10,7 +10,7 @@
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/model/unicode_ranges.h"
-#include "format/bytes/bytes.h"
+#include "api/model/usual_text.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 
@@ -33,44 +33,6 @@ bool is_forbidden_in_key(std::string_view key, std::size_t index) noexcept {
   return byte == 0xC2 && static_cast<unsigned char>(key[index + 1]) < 0xA0;
 }
 
-/// The bytes that is_forbidden_in_key() forbids, and those of characters that are not ASCII.
-constexpr std::array<bool, 256> kBytesToLookAt = [] {
-  std::array<bool, 256> bytes{};
-  for (std::size_t byte = 0; byte < 0x20; ++byte) bytes[byte] = true;
-  for (const std::size_t byte : {0x7FU, 0x2FU, 0x5CU, 0x23U, 0x3FU}) bytes[byte] = true;
-  for (std::size_t byte = 0x80; byte < bytes.size(); ++byte) bytes[byte] = true;
-  return bytes;
-}();
-
-constexpr std::uint64_t in_each_byte(std::uint64_t byte) noexcept {
-  return byte * 0x0101010101010101;
-}
-
-/// Returns whether one of eight bytes is to be looked at. A subtraction sets the high bit of each byte that it takes below
-/// zero, an addition that of 7F. They also change other bytes, but only if there is such a byte, or one that is not ASCII.
-bool has_byte_to_look_at(std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t kOne = in_each_byte(1);
-  const std::uint64_t slash_or_question = (bytes & in_each_byte(0xEF)) ^ in_each_byte('/');  // They differ in one bit.
-  const std::uint64_t hash = bytes ^ in_each_byte('#');
-  const std::uint64_t backslash = bytes ^ in_each_byte('\\');
-  const std::uint64_t high = bytes | (bytes + kOne) | (bytes - in_each_byte(0x20)) | (slash_or_question - kOne) |
-                             (hash - kOne) | (backslash - kOne);
-  return (high & in_each_byte(0x80)) != 0;
-}
-
-/// Returns whether a key needs a closer check. Most keys do not, and every operation checks its keys.
-bool has_byte_to_look_at(std::string_view key) noexcept {
-  constexpr std::size_t kWord = sizeof(std::uint64_t);
-  if (key.size() < kWord) {
-    return std::any_of(key.begin(), key.end(), [](char c) { return kBytesToLookAt[static_cast<unsigned char>(c)]; });
-  }
-  const char* const last = key.data() + key.size() - kWord;
-  for (const char* at = key.data(); at < last; at += kWord) {
-    if (has_byte_to_look_at(format::load_u64(at))) return true;
-  }
-  return has_byte_to_look_at(format::load_u64(last));  // It may overlap bytes that were checked.
-}
-
 /// Removes the first character from valid UTF-8 and returns it.
 std::uint32_t take_character(std::string_view& text) noexcept {
   const auto lead = static_cast<unsigned char>(text.front());
@@ -87,12 +49,6 @@ bool is_within(std::span<const CharacterRange> ranges, std::uint32_t character) 
       std::upper_bound(ranges.begin(), ranges.end(), character,
                        [](std::uint32_t sought, const CharacterRange& range) { return sought < range.first; });
   return above != ranges.begin() && character <= std::prev(above)->last;
-}
-
-/// Returns whether the name is an ASCII identifier. Most names are, and this check needs no table.
-bool is_ascii_identifier(std::string_view name) noexcept {
-  if (name.empty() || is_digit(name.front())) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
 bool is_identifier(std::string_view name) noexcept {
@@ -151,7 +107,7 @@ std::string lower_case(std::string_view name) {
 }
 
 Status check_key_characters(std::string_view key, std::string_view which, KeyUse use) {
-  if (!has_byte_to_look_at(key)) return Status();
+  if (is_plain_key(key)) return Status();
   if (!format::is_valid_utf8(key)) {
     return service_error::invalid_input(std::string(which) + " " + quoted(key) + " is not valid UTF-8");
   }
@@ -172,6 +128,9 @@ bool is_key_too_long(std::string_view key, const StoreLimits& limits) noexcept {
 }
 
 Status check_written_key(std::string_view key, std::string_view which, KeyUse use, const StoreLimits& limits) {
+  if (key.size() <= std::min<std::size_t>(limits.key_code_units_max, StoreLimits::kKeyBytesMax) && is_plain_key(key)) {
+    return Status();  // Each of its bytes is a code unit.
+  }
   if (Status checked = check_key_characters(key, which, use); !checked.ok()) return checked;
   if (!is_key_too_long(key, limits)) return Status();
   return service_error::property_value_too_large(

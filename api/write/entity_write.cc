@@ -31,22 +31,20 @@ Status check_tag(std::string_view tag) {
   return service_error::invalid_input("the tag has " + std::to_string(tag.size()) + " bytes; at most 1024 are allowed");
 }
 
-Result<PreparedWrite> PreparedWrite::make(Kind kind, ETag if_match, std::string_view partition_key,
-                                          std::string_view row_key, std::size_t value_bytes) {
-  PreparedWrite write;
-  write.kind = kind;
-  write.if_match = if_match;
+Status PreparedWrite::begin(const WriteView& write, std::size_t value_bytes) {
+  kind = write.kind();
+  if_match = write.if_match();
   constexpr format::TableId kNotKnownYet{0};
   Result<format::LoneOperation> operation =
       format::LoneOperation::make(kind == Kind::kRemove ? format::Kind::kDelete : format::Kind::kPut, kNotKnownYet,
-                                  partition_key, row_key, value_bytes);
+                                  write.partition_key(), write.row_key(), value_bytes);
   if (!operation.ok()) return operation.status();
-  write.operation_ = std::move(*operation);
-  return write;
+  operation_ = std::move(*operation);
+  return Status();
 }
 
-void PreparedWrite::set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder) {
-  operation_.give_with_value(encode_properties_behind(operation_.take_for_value(size.bytes), entity, size, builder));
+void PreparedWrite::set_value(const Entity& entity, const StoredSize& size) {
+  operation_.give_with_value(encode_properties_behind(operation_.take_for_value(size.bytes), entity, size));
 }
 
 void PreparedWrite::apply_expiry() {
@@ -57,77 +55,84 @@ void PreparedWrite::apply_expiry() {
 
 namespace {
 
-Result<PreparedWrite> prepare_put(const WriteView& put, const StoreLimits& limits, format::EntityBuilder& builder) {
+Status prepare_put(const WriteView& put, const StoreLimits& limits, PreparedWrite& write) {
   const Entity& entity = *put.entity();
   const KeyUse use = put.kind() == Kind::kInsert ? KeyUse::kInsert : KeyUse::kUpdate;
   if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, use, limits); !key.ok()) return key;
   if (Status key = check_written_key(entity.row_key(), kRowKeyName, use, limits); !key.ok()) return key;
   if (Status condition = check_condition(put.kind(), put.if_match()); !condition.ok()) return condition;
-  bool has_large_values = false;
-  if (Status properties = check_properties(entity, limits, &has_large_values); !properties.ok()) return properties;
+  CheckedProperties learned;
+  if (Status properties = check_properties(entity, limits, &learned); !properties.ok()) return properties;
 
-  const StoredSize size = stored_size(entity);
-  Result<PreparedWrite> write =
-      PreparedWrite::make(put.kind(), put.if_match(), entity.partition_key(), entity.row_key(), size.bytes);
-  if (!write.ok()) return write;
-  write->set_value(entity, size, builder);
-  write->has_large_values = has_large_values;
-  write->accounted_key_bytes = accounted_key_bytes(entity.partition_key(), entity.row_key());
-  return write;
+  if (Status begun = write.begin(put, learned.size.bytes); !begun.ok()) return begun;
+  write.set_value(entity, learned.size);
+  write.has_large_values = learned.has_large_values;
+  if (merges(put.kind())) {
+    write.accounted_key_bytes = accounted_key_bytes(entity.partition_key(), entity.row_key());
+  }
+  return Status();
 }
 
-Result<PreparedWrite> prepare_remove(const WriteView& remove, const StoreLimits& limits) {
+Status prepare_remove(const WriteView& remove, const StoreLimits& limits, PreparedWrite& write) {
   const std::string_view partition_key = remove.partition_key();
   const std::string_view row_key = remove.row_key();
   if (Status key = check_key_characters(partition_key, kPartitionKeyName, KeyUse::kLookup); !key.ok()) return key;
   if (Status key = check_key_characters(row_key, kRowKeyName, KeyUse::kLookup); !key.ok()) return key;
   if (Status condition = check_condition(Kind::kRemove, remove.if_match()); !condition.ok()) return condition;
 
-  Result<PreparedWrite> write = PreparedWrite::make(Kind::kRemove, remove.if_match(), partition_key, row_key);
-  if (!write.ok()) return write;
-  write->key_too_long = is_key_too_long(partition_key, limits) || is_key_too_long(row_key, limits);
-  return write;
+  if (Status begun = write.begin(remove); !begun.ok()) return begun;
+  write.key_too_long = is_key_too_long(partition_key, limits) || is_key_too_long(row_key, limits);
+  return Status();
 }
 
-Result<PreparedWrite> prepare(const Grant& grant, const WriteView& operation, const StoreLimits& limits,
-                              format::EntityBuilder& builder) {
+Status check_grant(const Grant& grant, const WriteView& operation) {
+  if (grant.is_everything()) return Status();
   if (Status granted = grant.check_write(operation.kind(), operation.partition_key(), operation.row_key());
       !granted.ok()) {
     return granted;
   }
-  if (operation.operation() != nullptr && !operation.operation()->condition.empty()) {
-    // The answer to a condition shows something of the entity.
-    if (Status granted = grant.check_query(); !granted.ok()) return granted;
-  }
-  Result<PreparedWrite> write =
-      operation.kind() == Kind::kRemove ? prepare_remove(operation, limits) : prepare_put(operation, limits, builder);
-  if (!write.ok()) return write;
-  write->may_see_others = grant.sees_every_entity();
-  const bool may_have_terms = operation.operation() != nullptr || patches(operation.kind());
-  if (!may_have_terms) return write;
+  // The answer to a condition shows something of the entity.
+  const bool has_condition = operation.operation() != nullptr && !operation.operation()->condition.empty();
+  return has_condition ? grant.check_query() : Status();
+}
+
+/// Returns whether the operation may have more terms than its ETag.
+bool may_have_terms(const WriteView& operation) noexcept {
+  if (patches(operation.kind())) return true;
+  const WriteOperation* const given = operation.operation();
+  return given != nullptr && !(given->condition.empty() && given->removed.empty() && given->increments.empty());
+}
+
+/// Fills in a new write.
+Status prepare(const Grant& grant, const WriteView& operation, const StoreLimits& limits, PreparedWrite& write) {
+  if (Status granted = check_grant(grant, operation); !granted.ok()) return granted;
+  Status prepared = operation.kind() == Kind::kRemove ? prepare_remove(operation, limits, write)
+                                                      : prepare_put(operation, limits, write);
+  if (!prepared.ok()) return prepared;
+  write.may_see_others = grant.sees_every_entity();
+  if (!may_have_terms(operation)) return Status();
   Result<std::shared_ptr<WriteTerms>> terms = prepare_terms(operation, limits);
   if (!terms.ok()) return terms.status();
-  write->terms = *std::move(terms);
-  return write;
+  write.terms = *std::move(terms);
+  return Status();
 }
 
 }  // namespace
 
 Result<PreparedWrite> prepare_write(const Grant& grant, const WriteView& operation, const StoreLimits& limits) {
-  format::EntityBuilder builder;
-  return prepare(grant, operation, limits, builder);
+  PreparedWrite write;
+  if (Status prepared = prepare(grant, operation, limits, write); !prepared.ok()) return prepared;
+  return write;
 }
 
 Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant, std::span<const WriteOperation> operations,
                                                        const StoreLimits& limits) {
   if (Status checked = check_transaction(operations, limits); !checked.ok()) return checked;
-  format::EntityBuilder builder;  // all operations reuse its memory
-  std::vector<PreparedWrite> writes;
-  writes.reserve(operations.size());
+  std::vector<PreparedWrite> writes(operations.size());
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    Result<PreparedWrite> write = prepare(grant, operations[i], limits, builder);
-    if (!write.ok()) return write.status().at_operation(static_cast<std::uint32_t>(i));
-    writes.push_back(std::move(*write));
+    if (Status prepared = prepare(grant, operations[i], limits, writes[i]); !prepared.ok()) {
+      return prepared.at_operation(static_cast<std::uint32_t>(i));
+    }
   }
   return writes;
 }
@@ -148,9 +153,9 @@ Status InsertEncoder::encode_keys_and_value(const Entity& entity) {
   if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, KeyUse::kInsert, limits_); !key.ok())
     return key;
   if (Status key = check_written_key(entity.row_key(), kRowKeyName, KeyUse::kInsert, limits_); !key.ok()) return key;
-  bool has_large_values = false;
-  if (Status properties = check_properties(entity, limits_, &has_large_values); !properties.ok()) return properties;
-  if (has_large_values) {
+  CheckedProperties learned;
+  if (Status properties = check_properties(entity, limits_, &learned); !properties.ok()) return properties;
+  if (learned.has_large_values) {
     return service_error::invalid_input("a load cannot write a LargeValue; insert the entity into the table");
   }
   sort_key_.assign(encoded_id_);

@@ -40,12 +40,13 @@ inline bool merges(WriteOperation::Kind kind) noexcept {
 /// One operation, checked and encoded as far as possible without the table and the stored entity.
 class PreparedWrite {
  public:
-  /// Makes an operation without a value. Errors: those of format::append_sort_key().
-  static Result<PreparedWrite> make(WriteOperation::Kind kind, ETag if_match, std::string_view partition_key,
-                                    std::string_view row_key, std::size_t value_bytes = 0);
+  /// Takes over the kind, the ETag and the keys. The operation has no value then, but room for one. Errors: those of
+  /// format::append_sort_key().
+  Status begin(const WriteView& write, std::size_t value_bytes = 0);
 
   WriteOperation::Kind kind = WriteOperation::Kind::kInsert;
   ETag if_match;
+  /// Known of a write that keeps stored properties.
   std::size_t accounted_key_bytes = 0;
   /// True for a delete whose key is too long to exist (D-12).
   bool key_too_long = false;
@@ -67,13 +68,13 @@ class PreparedWrite {
   const format::LoneOperation& operation() const noexcept { return operation_; }
 
   /// Writes the table's id into the space that the sort key has for it at its front.
-  void set_table(std::string_view encoded_id) { operation_.set_table(encoded_id); }
+  void set_table(std::string_view encoded_id) noexcept { operation_.set_table(encoded_id); }
   void set_value(std::string_view value) { operation_.set_value(value); }
   /// Gives the operation the end that the rule makes of its value, or none. A remove has none.
   void apply_expiry();
   /// Returns whether apply_expiry() may change the operation.
   bool may_have_end() const noexcept { return expiry != nullptr || operation_.has_end(); }
-  void set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder);
+  void set_value(const Entity& entity, const StoredSize& size);
   /// Returns the operation as a batch. The object is empty afterwards.
   std::string into_batch() { return operation_.into_batch(); }
 

@@ -123,28 +123,28 @@ class Memtable::Finger {
   }
 
   /// Links the node and returns whether the key has an older entry.
-  bool insert(MemtableNode* node, std::size_t height, std::string_view sort_key, CommitVersion version) noexcept {
-    find(sort_key, version);
-    const bool has_older = after_[0] != nullptr && after_[0]->sort_key() == sort_key;
-    assert(!has_older || after_[0]->version() < version);  // M2
+  bool insert(MemtableNode* node, std::size_t height) noexcept {
+    find(*node);
+    const bool has_older = after_[0] != nullptr && after_[0]->sort_key() == node->sort_key();
+    assert(!has_older || after_[0]->version() < node->version());  // M2
     if (has_older) node->lead_to_old(*after_[0]);
-    for (std::size_t level = 0; level < height; ++level) link(node, level, sort_key, version);
+    for (std::size_t level = 0; level < height; ++level) link(node, level);
     return has_older;
   }
 
  private:
-  void find(std::string_view sort_key, CommitVersion version) noexcept {
-    std::size_t level = used_ ? bracketing_level(sort_key, version) : kHeightMax;
+  void find(const MemtableNode& node) noexcept {
+    std::size_t level = used_ ? bracketing_level(node) : kHeightMax;
     used_ = true;
     while (level > 0) {
       --level;
-      advance(level, before_[level + 1], after_[level + 1], sort_key, version);
+      advance(level, before_[level + 1], after_[level + 1], node);
     }
   }
 
   /// Returns the lowest level whose gap contains the key and whose gap has no new entries by other writers. The gaps of
   /// the levels above it contain the key too. An entry linked in one of those gaps would also show at this level.
-  std::size_t bracketing_level(std::string_view sort_key, CommitVersion version) const noexcept {
+  std::size_t bracketing_level(const MemtableNode& node) const noexcept {
     const MemtableNode* known_before = head_;
     const MemtableNode* known_behind = nullptr;  // a `before` that is not before this key
     const MemtableNode* known_passed = nullptr;  // an `after` that is before this key
@@ -153,12 +153,12 @@ class Memtable::Finger {
       const MemtableNode* const after = after_[level];
       if (before->next(level) != after) continue;
       if (before == known_behind || (after != nullptr && after == known_passed)) continue;
-      if (before != head_ && before != known_before && !before->is_before(sort_key, version)) {
+      if (before != head_ && before != known_before && !before->is_before(node)) {
         known_behind = before;
         continue;
       }
       known_before = before;
-      if (after == nullptr || !after->is_before(sort_key, version)) return level;
+      if (after == nullptr || !after->is_before(node)) return level;
       known_passed = after;
     }
     return kHeightMax;
@@ -166,13 +166,12 @@ class Memtable::Finger {
 
   /// Finds the key's gap at one level. Starts at `before`, which is before the key; `limit` is known to be after the
   /// key.
-  void advance(std::size_t level, MemtableNode* before, const MemtableNode* limit, std::string_view sort_key,
-               CommitVersion version) noexcept {
+  void advance(std::size_t level, MemtableNode* before, const MemtableNode* limit, const MemtableNode& node) noexcept {
     MemtableNode* next = before->next(level);
     while (next != limit) {
       // As in find_gap(): if this entry ends the level, the search next reads the entry that the level below links to.
       if (level > 0) format::prefetch(before->link(level - 1).load(std::memory_order_relaxed));
-      if (!next->is_before(sort_key, version)) break;
+      if (!next->is_before(node)) break;
       before = next;
       next = before->next(level);
     }
@@ -180,7 +179,7 @@ class Memtable::Finger {
     after_[level] = next;
   }
 
-  void link(MemtableNode* node, std::size_t level, std::string_view sort_key, CommitVersion version) noexcept {
+  void link(MemtableNode* node, std::size_t level) noexcept {
     for (;;) {
       MemtableNode* expected = after_[level];
       node->link(level).store(expected, std::memory_order_relaxed);
@@ -190,7 +189,7 @@ class Memtable::Finger {
         before_[level] = node;
         return;
       }
-      advance(level, before_[level], after_[level], sort_key, version);  // Another writer linked an entry first.
+      advance(level, before_[level], after_[level], *node);  // Another writer linked an entry first.
     }
   }
 
@@ -208,11 +207,14 @@ Result<MemtableDemand> Memtable::demand_of(std::string_view batch, format::EndFo
   }
   Result<format::BatchReader> reader = format::BatchReader::open(batch, ends);
   if (!reader.ok()) return reader.status();
+  return demand_of(*reader);
+}
 
+Result<MemtableDemand> Memtable::demand_of(format::BatchReader reader) {
   MemtableDemand demand;
+  format::Operation operation;
   for (;;) {
-    format::Operation operation;
-    const Result<bool> more = reader->next(&operation);
+    const Result<bool> more = reader.next(&operation);
     if (!more.ok()) return more.status();
     if (!*more) return demand;
     if (is_entry(operation.kind)) {
@@ -318,18 +320,14 @@ void Memtable::fetch_ways(std::span<const std::string_view> batches) const noexc
 void Memtable::insert(const Reservation& reservation, std::string_view batch, CommitVersion version,
                       LogPlace in_log) noexcept {
   assert(version <= format::kCommitVersionMax);
-  Result<format::BatchReader> reader = format::BatchReader::open(batch);
-  assert(reader.ok());  // demand_of() read it.
+  format::AcceptedBatch operations(batch);  // demand_of() read it.
   Finger finger(head());
   char* at = reservation.at_;
   std::uint64_t count = 0;
   std::uint64_t deletes = 0;
   std::uint64_t large_bytes = 0;
-  for (;;) {
-    format::Operation operation;
-    const Result<bool> more = reader->next(&operation);
-    assert(more.ok());
-    if (!*more) break;
+  format::Operation operation;
+  while (operations.next(operation)) {
     if (!is_entry(operation.kind)) continue;
 
     const std::size_t height = tower_height(reservation.tower_seed_, count, kHeightMax);
@@ -338,7 +336,7 @@ void Memtable::insert(const Reservation& reservation, std::string_view batch, Co
     const std::uint64_t hash = KeyIndex::hash_of(operation.key);
     KeyIndex::prefetch(*reservation.table_, hash);
     MemtableNode* const node = lay_out(at, height, operation, version, place_within(batch, operation.value, in_log));
-    const bool has_older = finger.insert(node, height, operation.key, version);
+    const bool has_older = finger.insert(node, height);
     index_.insert(*reservation.table_, *node, hash, has_older);
     at += bytes;
     ++count;

@@ -58,6 +58,8 @@ class Memtable {
   /// `ends` says whether the batch may have ages.
   /// Errors: as BatchReader, and kTooLarge (a batch of 4 GiB or more: an entry counts its bytes in 32 bits).
   static Result<MemtableDemand> demand_of(std::string_view batch, format::EndForms ends = format::EndForms::kEnds);
+  /// Does the same with a batch that was opened, and has less than 4 GiB.
+  static Result<MemtableDemand> demand_of(format::BatchReader reader);
 
   /// Room for one batch, which insert() fills.
   class Reservation {

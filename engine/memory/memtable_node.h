@@ -9,6 +9,7 @@
 // 4. Padding to a multiple of 8 bytes.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 
 #include "engine/base/entry.h"
 #include "engine/memory/arena.h"
+#include "format/bytes/bytes.h"
 #include "format/keys/internal_key.h"
 
 namespace varve::engine {
@@ -64,6 +66,18 @@ struct MemtableNode {
     const std::intptr_t way =
         (reinterpret_cast<std::intptr_t>(target) - reinterpret_cast<std::intptr_t>(this)) / kWayUnit;
     if (std::in_range<std::int32_t>(way)) way_to_old = static_cast<std::int32_t>(way);
+  }
+
+  /// Returns whether this entry sorts before the other one. The bytes of two internal keys differ within the shorter one.
+  bool is_before(const MemtableNode& other) const noexcept {
+    constexpr std::size_t kWordBytes = 8;
+    static_assert(format::kInternalSuffixBytes >= kWordBytes);
+    const std::size_t last = std::min(key_bytes, other.key_bytes) - kWordBytes;
+    for (std::size_t at = 0;; at = std::min(at + kWordBytes, last)) {
+      const bool is_same = format::load_u64(bytes() + at) == format::load_u64(other.bytes() + at);
+      if (is_same && at != last) continue;
+      return format::load_u64_big_endian(bytes() + at) < format::load_u64_big_endian(other.bytes() + at);
+    }
   }
 
   /// Returns whether this entry sorts before (key, version). Keys ascend; within a key, versions descend.

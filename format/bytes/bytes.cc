@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "format/bytes/varint.h"
+
 namespace varve::format {
 namespace {
 
@@ -66,6 +68,10 @@ void append_u64(std::string& out, std::uint64_t value) {
 }
 
 void append_varint(std::string& out, std::uint64_t value) {
+  if (value < kVarintMore) {
+    out.push_back(static_cast<char>(value));
+    return;
+  }
   std::array<char, kVarint64BytesMax> bytes;
   const char* end = store_varint(bytes.data(), value);
   out.append(bytes.data(), static_cast<std::size_t>(end - bytes.data()));
@@ -115,12 +121,12 @@ bool ByteReader::read_bytes(std::size_t count, std::string_view* bytes) noexcept
 }
 
 bool ByteReader::read_sized(std::string_view* bytes) noexcept {
-  ByteReader ahead = *this;
+  const char* const end = rest_.data() + rest_.size();
   std::uint64_t size = 0;
-  if (!ahead.read_varint(&size) || size > ahead.rest_.size()) return false;
-  *bytes = ahead.rest_.substr(0, static_cast<std::size_t>(size));
-  ahead.rest_.remove_prefix(bytes->size());
-  *this = ahead;
+  const char* const at = take_varint(rest_.data(), end, &size);
+  if (at == nullptr || size > static_cast<std::uint64_t>(end - at)) return false;
+  *bytes = {at, static_cast<std::size_t>(size)};
+  rest_ = {bytes->data() + bytes->size(), static_cast<std::size_t>(end - at) - bytes->size()};
   return true;
 }
 

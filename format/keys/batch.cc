@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "format/bytes/bytes.h"
+#include "format/bytes/varint.h"
 #include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 
@@ -74,6 +75,16 @@ Result<LoneOperation> LoneOperation::make(Kind kind, TableId table, std::string_
   std::string& bytes = operation.bytes_;
   std::size_t key_bytes = sort_key_bytes(partition_key, row_key);
   bytes.reserve(kHeadRoomBytes + 1 + key_bytes + value_bytes + 2 * kVarint64BytesMax);
+  if (is_plain(partition_key) && is_plain(row_key)) {  // as most keys are
+    operation.key_at_ = kHeadRoomBytes + 1 + varint_bytes(key_bytes);
+    bytes.resize(operation.key_at_ + key_bytes);
+    bytes[kHeadRoomBytes] = static_cast<char>(kind);
+    char* const key = store_varint(bytes.data() + kHeadRoomBytes + 1, key_bytes);
+    store_plain_sort_key(key, table, partition_key, row_key);
+    operation.key_bytes_ = key_bytes;
+    operation.value_at_ = bytes.size();
+    return operation;
+  }
   bytes.resize(kHeadRoomBytes);
   bytes.push_back(static_cast<char>(kind));
   // A key that contains bytes 00 or 01 is longer than computed. Such keys are rare, and are encoded twice.
@@ -281,6 +292,44 @@ Result<bool> BatchReader::next(Operation* operation) {
   *operation = read;
   rest_ = reader.rest();
   ++read_;
+  return true;
+}
+
+namespace {
+
+/// Reads a varint, and as many bytes. All of them are there.
+std::string_view take_sized(const char*& at, const char* end) noexcept {
+  std::uint64_t size = 0;
+  at = take_varint(at, end, &size);
+  assert(at != nullptr && size <= static_cast<std::uint64_t>(end - at));
+  const std::string_view taken(at, static_cast<std::size_t>(size));
+  at += taken.size();
+  return taken;
+}
+
+}  // namespace
+
+AcceptedBatch::AcceptedBatch(std::string_view bytes) noexcept : at_(bytes.data()), end_(at_ + bytes.size()) {
+  assert(!bytes.empty());
+  const auto flags = static_cast<std::uint8_t>(*at_++);
+  if ((flags & kTagFollows) != 0) (void)take_sized(at_, end_);
+  std::uint64_t count = 0;
+  at_ = take_varint(at_, end_, &count);
+  assert(at_ != nullptr);
+}
+
+bool AcceptedBatch::next(Operation& operation) noexcept {
+  if (at_ == end_) return false;
+  operation.kind = static_cast<Kind>(static_cast<std::uint8_t>(*at_++));
+  assert(is_batch_kind(operation.kind));
+  if (operation.kind == Kind::kAdopt) {
+    operation.key = {at_, kTableIdBytes};
+    at_ += kTableIdBytes;
+  } else {
+    operation.key = take_sized(at_, end_);
+  }
+  const bool has_value = operation.kind == Kind::kPut || operation.kind == Kind::kPutExpiring;
+  operation.value = has_value ? take_sized(at_, end_) : std::string_view();
   return true;
 }
 

@@ -55,7 +55,7 @@ class LoneOperation {
   std::string_view bytes() const noexcept { return std::string_view(bytes_).substr(kHeadRoomBytes); }
 
   /// Changes the table. `encoded_id` is the result of encode_table().
-  void set_table(std::string_view encoded_id) { bytes_.replace(key_at_, kTableIdBytes, encoded_id); }
+  void set_table(std::string_view encoded_id) noexcept { encoded_id.copy(bytes_.data() + key_at_, kTableIdBytes); }
   void set_value(std::string_view value);
   /// Gives a put that has its value an end, or an age (ends.h), in the place of the one that it had. Zero takes it away.
   void set_end(std::uint64_t end);
@@ -148,6 +148,18 @@ class BatchReader {
   std::uint64_t read_ = 0;
   bool has_tag_ = false;
   EndForms ends_ = EndForms::kEnds;
+};
+
+/// Iterates over a batch that a BatchReader has read to its end before. Checks nothing again.
+class AcceptedBatch {
+ public:
+  explicit AcceptedBatch(std::string_view bytes) noexcept;
+  /// Reads the next operation. Returns false at the end.
+  bool next(Operation& operation) noexcept;
+
+ private:
+  const char* at_;
+  const char* const end_;
 };
 
 }  // namespace varve::format

@@ -154,16 +154,24 @@ std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept {
 
 void EntityBuilder::add_raw(std::string_view name, PropertyType type, std::string_view value) {
   assert(name.size() <= kNameBytesMax);
-  assert(property_count() < kPropertyCountMax);
-  // The offset of a name counts from heap_start_ until finish() knows the number of slots before the names.
-  assert(heap_.size() - heap_start_ + name.size() + value.size() <= kEntityBytesMax);
+  assert(count_ < kPropertyCountMax);
+  // In place, the offset of a name is known. Otherwise it counts from the first name, until finish() knows the number of
+  // slots before the names.
+  const std::size_t offset = heap_.size() - entity_at_;
+  assert(offset + name.size() + value.size() <= kEntityBytesMax);
   std::array<char, kSlotBytes> slot;
   store_u16(slot.data() + kNameHashAt, hash_of_name(name));
   store_u16(slot.data() + kTypeAndNameBytesAt,
             static_cast<std::uint16_t>(name.size() << kTypeBits | static_cast<unsigned>(type)));
-  store_u32(slot.data() + kNameOffsetAt, static_cast<std::uint32_t>(heap_.size() - heap_start_));
-  slots_.append(slot.data(), slot.size());
+  store_u32(slot.data() + kNameOffsetAt, static_cast<std::uint32_t>(offset));
+  if (slot_at_ != 0) {
+    std::memcpy(heap_.data() + slot_at_, slot.data(), slot.size());
+    slot_at_ += kSlotBytes;
+  } else {
+    slots_.append(slot.data(), slot.size());
+  }
   heap_.append(name).append(value);
+  ++count_;
 }
 
 void EntityBuilder::add_binary(std::string_view name, std::string_view value) {
@@ -227,7 +235,7 @@ std::string EntityBuilder::finish() {
 }
 
 void EntityBuilder::finish(std::string& entity) {
-  assert(heap_start_ == 0);
+  assert(slot_at_ == 0);
   place_names(kHeadBytes + slots_.size());
   entity.clear();
   entity.reserve(kHeadBytes + slots_.size() + heap_.size());
@@ -238,9 +246,9 @@ void EntityBuilder::finish(std::string& entity) {
   clear();
 }
 
-/// Adds `heap_offset` to the offsets of the names, which so far count from heap_start_.
+/// Adds `heap_offset` to the offsets of the names, which so far count from the first name.
 void EntityBuilder::place_names(std::size_t heap_offset) noexcept {
-  assert(heap_offset + heap_.size() - heap_start_ <= kEntityBytesMax);
+  assert(heap_offset + heap_.size() <= kEntityBytesMax);
   for (std::size_t slot = 0; slot < slots_.size(); slot += kSlotBytes) {
     char* at = slots_.data() + slot + kNameOffsetAt;
     store_u32(at, static_cast<std::uint32_t>(load_u32(at) + heap_offset));
@@ -255,19 +263,16 @@ void EntityBuilder::begin_behind(std::string bytes, std::size_t properties) {
   assert(properties <= kPropertyCountMax);
   slots_.clear();
   heap_ = std::move(bytes);
-  heap_.push_back(kEncoding);
-  heap_.push_back(0);  // flags
-  append_u16(heap_, static_cast<std::uint16_t>(properties));
-  heap_start_ = heap_.size() + properties * kSlotBytes;
-  heap_.resize(heap_start_);
+  entity_at_ = heap_.size();
+  slot_at_ = entity_at_ + kHeadBytes;
+  count_ = 0;
+  heap_.resize(slot_at_ + properties * kSlotBytes);  // The flags are zero.
+  heap_[entity_at_] = kEncoding;
+  store_u16(heap_.data() + entity_at_ + kCountAt, static_cast<std::uint16_t>(properties));
 }
 
 std::string EntityBuilder::finish_in_place() {
-  assert(heap_start_ >= kHeadBytes + slots_.size());
-  const std::size_t slots_start = heap_start_ - slots_.size();
-  assert(load_u16(heap_.data() + slots_start - kHeadBytes + kCountAt) == property_count());
-  place_names(kHeadBytes + slots_.size());
-  std::memcpy(heap_.data() + slots_start, slots_.data(), slots_.size());
+  assert(load_u16(heap_.data() + entity_at_ + kCountAt) == property_count());
   std::string bytes = std::move(heap_);
   clear();
   return bytes;
@@ -276,7 +281,9 @@ std::string EntityBuilder::finish_in_place() {
 void EntityBuilder::clear() noexcept {
   slots_.clear();
   heap_.clear();
-  heap_start_ = 0;
+  entity_at_ = 0;
+  slot_at_ = 0;
+  count_ = 0;
 }
 
 Result<EncodedEntity> EncodedEntity::open(std::string_view bytes) {

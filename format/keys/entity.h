@@ -103,7 +103,7 @@ class EntityBuilder {
   /// Appends a property that was read from another entity.
   void add(const PropertyView& property);
 
-  std::size_t property_count() const noexcept { return slots_.size() / 8; }
+  std::size_t property_count() const noexcept { return count_; }
   /// Returns the entity. The builder is empty afterwards.
   std::string finish();
   /// Writes the entity into `entity`, in place of its old content. The memory of both objects is reused.
@@ -123,10 +123,12 @@ class EntityBuilder {
  private:
   void add_raw(std::string_view name, PropertyType type, std::string_view value);
   void place_names(std::size_t heap_offset) noexcept;
-  std::string slots_;
-  /// Names and values, from heap_start_ on. The bytes before it are those of begin_behind() and room for the slots.
+  std::string slots_;  // unless the entity is built in place
+  /// Names and values. In place: the bytes of begin_behind(), then the entity with room for all of its slots.
   std::string heap_;
-  std::size_t heap_start_ = 0;
+  std::size_t entity_at_ = 0;  // in place: where the entity begins in heap_
+  std::size_t slot_at_ = 0;    // in place: where the next slot belongs in heap_; else zero
+  std::size_t count_ = 0;
 };
 
 /// An entity that is read in place. open() checks the frame: every name and value lies inside, in order, and fixed

@@ -75,16 +75,6 @@ std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
   return index;
 }
 
-/// Returns whether the whole text encodes as itself.
-inline bool is_plain(std::string_view text) noexcept {
-  if (text.size() < kWordBytes) return skip_ascii<true>(text, 0) == text.size();
-  const std::size_t last = text.size() - kWordBytes;  // of the words, which overlap at the end
-  for (std::size_t i = 0; i < last; i += kWordBytes) {
-    if (!is_plain(load_u64(text.data() + i))) return false;
-  }
-  return is_plain(load_u64(text.data() + last));
-}
-
 /// Returns whether `bytes` begin with `prefix`, which has at least one word and no more bytes than they.
 bool begins_with_words(const char* bytes, std::string_view prefix) noexcept {
   const std::size_t last = prefix.size() - kWordBytes;
@@ -215,6 +205,15 @@ Status decode_row(std::string_view& rest, SortKey& key) {
 
 }  // namespace
 
+bool is_plain(std::string_view text) noexcept {
+  if (text.size() < kWordBytes) return skip_ascii<true>(text, 0) == text.size();
+  const std::size_t last = text.size() - kWordBytes;  // of the words, which overlap at the end
+  for (std::size_t i = 0; i < last; i += kWordBytes) {
+    if (!is_plain(load_u64(text.data() + i))) return false;
+  }
+  return is_plain(load_u64(text.data() + last));
+}
+
 bool is_valid_utf8(std::string_view text) noexcept {
   std::size_t index = skip_ascii<false>(text, 0);
   while (index < text.size()) {
@@ -308,13 +307,17 @@ Result<std::string> encode_sort_key(TableId table, std::string_view partition_ke
   return key;
 }
 
+void store_plain_sort_key(char* to, TableId table, std::string_view partition_key, std::string_view row_key) noexcept {
+  store_u64_big_endian(to, table);
+  char* const row = copy_ended(to + kTableIdBytes, partition_key);
+  copy_ended(row, row_key);
+}
+
 Status SortKeyBuffer::encode(TableId table, std::string_view partition_key, std::string_view row_key) {
   key_ = {};
   const std::size_t bytes = sort_key_bytes(partition_key, row_key);
   if (bytes <= kInlineBytes && is_plain(partition_key) && is_plain(row_key)) {
-    store_u64_big_endian(inline_.data(), table);
-    char* const rows = copy_ended(inline_.data() + kTableIdBytes, partition_key);
-    copy_ended(rows, row_key);
+    store_plain_sort_key(inline_.data(), table, partition_key, row_key);
     key_ = {inline_.data(), bytes};
     return Status();
   }

@@ -57,6 +57,10 @@ Status append_sort_key(std::string& out, TableId table, std::string_view partiti
 /// Returns the size in bytes of a key whose texts contain no bytes 00 and 01, which are encoded as two bytes.
 std::size_t sort_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;
 Result<std::string> encode_sort_key(TableId table, std::string_view partition_key, std::string_view row_key);
+/// Returns whether the whole text encodes as itself: it is ASCII without bytes 00 and 01.
+bool is_plain(std::string_view text) noexcept;
+/// Stores the sort key of two plain texts, which has sort_key_bytes() bytes.
+void store_plain_sort_key(char* to, TableId table, std::string_view partition_key, std::string_view row_key) noexcept;
 
 /// The sort key of one read, in an inline buffer that fits ordinary keys, so that they need no allocation.
 class SortKeyBuffer {

@@ -191,7 +191,10 @@ TEST_F(EntityLimits, D62_OfAMergeTheMergedEntityCounts) {
 
 TEST(EntityCodec, AccountsForMergedEntitiesAsForWholeOnes) {
   Entity entity("\xE2\x82\xAC", "r");
-  entity.set("S", "\xE2\x82\xAC\xF0\x9F\x98\x80").set("B", Binary{"abc"}).set("T", true).set("D", DateTime{5});
+  entity.set("S", "\xE2\x82\xAC\xF0\x9F\x98\x80")
+      .set("B", Binary{"abc"})
+      .set("T", true)
+      .set("D", DateTime{limits::kDateTimeTicksMin});
   entity.set("F", 1.0).set("G", Guid()).set("I", 1).set("L", std::int64_t{1}).set("\xE5\x90\x8D", 1);
   const std::string stored = test::encoded_properties(entity);
   const std::size_t size = accounted_size_bytes(entity);
@@ -199,7 +202,15 @@ TEST(EntityCodec, AccountsForMergedEntitiesAsForWholeOnes) {
   const std::size_t room = limits::kEntityBytesMax - (size - keys);
   EXPECT_TRUE(merge_properties(stored, test::encoded_properties(Entity()), room).ok());
   EXPECT_EQ(said(merge_properties(stored, test::encoded_properties(Entity()), room + 1)), kEntityTooLarge);
-  EXPECT_GE(accounted_size_bound(entity), size);
+
+  StoreLimits small;
+  small.entity_bytes_max = static_cast<std::uint32_t>(size);
+  CheckedProperties learned;
+  EXPECT_TRUE(check_properties(entity, small, &learned).ok());
+  EXPECT_EQ(learned.size.bytes, stored.size());
+  EXPECT_EQ(learned.size.properties, entity.properties().size());
+  small.entity_bytes_max = static_cast<std::uint32_t>(size - 1);
+  EXPECT_EQ(said(check_properties(entity, small)), kEntityTooLarge);
 }
 
 TEST(EntityCodec, DamagedBytesAreToldWithTheKey) {

@@ -114,6 +114,31 @@ TEST(Memtable, KeysMayHoldAnyBytesAndBeLong) {
   memtable.check_invariants();
 }
 
+TEST(Memtable, KeysThatDifferAtAnyByteOrInLengthAreInTheirOrder) {
+  std::vector<std::string> keys;
+  for (std::size_t length = 0; length <= 20; ++length) {
+    keys.push_back(key_of("p", std::string(length, 'm')));
+    for (std::size_t at = 0; at < length; ++at) {
+      for (const std::string_view other : {"a", "z", "\xC3\xA9"}) {
+        keys.push_back(key_of("p", std::string(length, 'm').replace(at, 1, other)));
+      }
+    }
+  }
+  std::shuffle(keys.begin(), keys.end(), std::mt19937_64(7));
+  Memtable memtable;
+  CommitVersion version = 1;
+  for (const std::string& key : keys) insert(memtable, {put(key, "")}, version++);
+  std::sort(keys.begin(), keys.end());
+  Memtable::Cursor cursor(memtable);
+  cursor.seek_to_first();
+  for (const std::string& key : keys) {
+    ASSERT_TRUE(cursor.valid());
+    ASSERT_EQ(cursor.entry().sort_key, key);
+    cursor.next();
+  }
+  EXPECT_FALSE(cursor.valid());
+}
+
 TEST(Memtable, ValuesMayBeEmptyAndLargerThanABlockOfTheArena) {
   Memtable memtable;
   const std::string large(3 << 20, 'x');

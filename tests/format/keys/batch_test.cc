@@ -43,6 +43,17 @@ Walk walk(BatchReader& reader) {
   }
 }
 
+std::vector<OwnedOperation> walk_accepted(std::string_view bytes) {
+  std::vector<OwnedOperation> operations;
+  AcceptedBatch batch(bytes);
+  Operation operation;
+  while (batch.next(operation)) {
+    operations.push_back({operation.kind, std::string(operation.key), std::string(operation.value)});
+  }
+  EXPECT_FALSE(batch.next(operation)) << "the end stays";
+  return operations;
+}
+
 /// Returns the first failure of opening and reading, on a copy whose memory ends with its bytes.
 Status status_of(std::string_view bytes) {
   const std::unique_ptr<char[]> tight(new char[bytes.size()]);
@@ -113,6 +124,7 @@ TEST(Batch, RandomBatchesAreReadAsTheyWereBuilt) {
     const Walk walked = walk(*reader);
     ASSERT_TRUE(walked.status.ok()) << walked.status.to_string();
     ASSERT_EQ(walked.operations, operations);
+    ASSERT_EQ(walk_accepted(bytes), operations);
   }
 }
 
@@ -160,6 +172,7 @@ TEST(Batch, CountsAboveOneByteAreRead) {
     EXPECT_TRUE(walked.status.ok());
     ASSERT_EQ(walked.operations.size(), count);
     EXPECT_EQ(walked.operations.back().key, big_endian(count - 1, 4));
+    EXPECT_EQ(walk_accepted(bytes), walked.operations);
   }
 }
 
