@@ -537,7 +537,8 @@ TEST_F(ManyDeletes, AreOneStretchAgainAfterEachPutAmongThemIsDeleted) {
   const HeldVersion before = engine_->snapshot();
   for (std::uint64_t row = 100; row < 6'000; row += 100) {
     ASSERT_TRUE(test::Change().put("p", row_of(row), "again").buffered().commit(*engine_).ok());
-    if (row != 3'000) ASSERT_NO_FATAL_FAILURE(remove_rows(row, 1));
+    if (row == 3'000) continue;
+    ASSERT_NO_FATAL_FAILURE(remove_rows(row, 1));
   }
   expect_first(3'000, 2);
   ASSERT_NO_FATAL_FAILURE(remove_rows(3'000, 1));
