@@ -26,6 +26,10 @@ namespace {
 /// two sleeps.
 constexpr std::chrono::milliseconds kSleepMax{500};
 
+/// Dead bytes that are worth an early end of the log's segment while writers are busy, who may have to wait for it. Full
+/// memtables give the log's space back meanwhile.
+constexpr std::uint64_t kDeadBytesWhileBusy = 16 * kSegmentBytesMin;
+
 /// Bytes of large values whose space is worth a flush and merges of their own while writers rest.
 constexpr std::uint64_t kLetGoBytes = std::uint64_t{32} << 20;
 
@@ -300,20 +304,21 @@ Status Compactor::hasten_drops(View& view) {
     }
   }
   if (waiting.empty()) return Status();
-  if (dead_bytes(waiting) >= kSegmentBytesMin) return queue_.give_log_back();
+  const std::uint64_t enough = writers_rest_ ? kSegmentBytesMin : kDeadBytesWhileBusy;
+  if (dead_bytes(waiting, enough) >= enough) return queue_.give_log_back();
   return frees_files || writers_rest_ ? queue_.seal_memtable() : Status();
 }
 
-/// Returns the bytes that the log and whole table files have of these ids. It stops counting at one segment.
-std::uint64_t Compactor::dead_bytes(const std::vector<format::DeadId>& dropped) const {
+/// Returns the bytes that the log and whole table files have of these ids. It stops counting at `enough`.
+std::uint64_t Compactor::dead_bytes(const std::vector<format::DeadId>& dropped, std::uint64_t enough) const {
   const std::uint64_t known = queue_.recovered_dead_bytes() +
                               dead_whole_file_bytes(*tree_.levels(), DeadRanges(dropped, format::kCommitVersionMax));
-  if (known >= kSegmentBytesMin) return known;
-  return known + tree_.dead_bytes_in_memory(dropped, kSegmentBytesMin);
+  if (known >= enough) return known;
+  return known + tree_.dead_bytes_in_memory(dropped, enough - known);
 }
 
 bool Compactor::has_space_to_give_back() const {
-  return dead_bytes(queue_.unflushed_drops()) >= kSegmentBytesMin;
+  return dead_bytes(queue_.unflushed_drops(), kSegmentBytesMin) >= kSegmentBytesMin;
 }
 
 void Compactor::unlink_dead() noexcept {

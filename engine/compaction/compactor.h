@@ -114,7 +114,7 @@ class Compactor final : private BackgroundPool::Source {
   View look(const FileSet& files) const;
   void hasten(View& view);
   Status hasten_drops(View& view);
-  std::uint64_t dead_bytes(const std::vector<format::DeadId>& dropped) const;
+  std::uint64_t dead_bytes(const std::vector<format::DeadId>& dropped, std::uint64_t enough) const;
   Status hasten_deletes();
   void read_directories(const View& view);
   void look_at_value_files(View& view, const FileSet& files) const;

@@ -1,6 +1,8 @@
-// Goal: dropping a large table rewrites no adjacent table, and the space of a small dropped table is freed too.
+// Goal: dropping a large table rewrites no adjacent table, and the space of a small dropped table is freed too. Those who
+// write meanwhile seldom wait for it.
 // Method: a small table, and the store's own, precede a large one, all compacted together. The test checks the bytes
 // that compaction writes after the drop, and the size of the tables.
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -67,6 +69,47 @@ TEST_F(DropBeside, GivesSpaceBackByItselfThoughItIsTheSmallerPartOfAFile) {
   const std::uint64_t kept = table_bytes() - small_bytes;
   // There is no request and no write: the regular rounds of the compaction thread suffice.
   while (table_bytes() > kept + small_bytes / 4) std::this_thread::yield();
+}
+
+class DropWhileOthersWrite : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = machine_.open();
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    engine_ = *std::move(opened);
+  }
+  void write(format::TableId table, int row, std::size_t bytes) {
+    ASSERT_TRUE(Change(table).put("p", std::to_string(row), std::string(bytes, 'v')).commit(*engine_).ok());
+  }
+  void wait(std::chrono::milliseconds time) {
+    io::Mutex mutex(machine_.scheduler());
+    io::Condition nothing(machine_.scheduler());
+    const io::MutexGuard guard(mutex);
+    while (nothing.wait_for(mutex, time)) continue;
+  }
+
+  int cuts_ = 0;
+  test::Machine machine_{1, test::OneThreadAtATime{}};
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(DropWhileOthersWrite, EndsTheLogOfASmallTableOnlyWhenTheyRest) {
+  constexpr int kRows = 100;
+  constexpr std::size_t kValueBytes = 12'000;
+  for (int row = 0; row < kRows; ++row) ASSERT_NO_FATAL_FAILURE(write(kSmall, row, kValueBytes));
+  ASSERT_TRUE(Change(kSmall).retire(kSmall).commit(*engine_).ok());
+  machine_.files->set_observer([this](const io::Operation& operation, io::Moment moment) {
+    if (operation.kind == io::OperationKind::kCut && moment == io::Moment::kBefore) ++cuts_;
+  });
+  for (int row = 0; row < 200; ++row) {
+    ASSERT_NO_FATAL_FAILURE(write(kLarge, row, 10));
+    wait(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(cuts_, 0) << "a commit may have waited";
+  EXPECT_EQ(engine_->statistics().retired_ids, 1u);
+  wait(std::chrono::seconds(2));
+  EXPECT_EQ(cuts_, 1);
+  EXPECT_EQ(engine_->statistics().retired_ids, 0u);
 }
 
 }  // namespace
