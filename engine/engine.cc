@@ -197,9 +197,9 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
     if (Status allowed = check_ends(*state_, member); !allowed.ok()) return allowed;
     Result<CommitVersion> committed = state_->queue->commit(member);
     if (committed.ok() && member.demand.delete_count > 0) {
-      DeadStretches& stretches = state_->queue->stretches();
-      close_cuts(request.batch, *committed, stretches);
-      if (stretches.count_deletes(member.demand.delete_count)) look_around(view(), request.batch, *state_->queue);
+      CommitQueue& queue = *state_->queue;
+      close_cuts(request.batch, *committed, queue.stretches());
+      if (queue.stretches().count_deletes(member.demand.delete_count)) look_around(view(), request.batch, queue);
     }
     if (member.room_need.in_active == 0) return acknowledged(*state_, member.durability, std::move(committed));
     // Rare, since commits are held back earlier: the commit is large, or other stores hold the write buffer.
@@ -209,10 +209,8 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
 }
 
 Status Engine::await_published(CommitVersion version) {
-  if (!is_published(version)) {
-    if (Status published = state_->queue->await_published(version); !published.ok()) return published;
-  }
-  return state_->may_answer();
+  const Status published = is_published(version) ? Status() : state_->queue->await_published(version);
+  return published.ok() ? state_->may_answer() : published;
 }
 
 CommitVersion Engine::draw_tick() noexcept {

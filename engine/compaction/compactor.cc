@@ -305,7 +305,9 @@ Status Compactor::hasten_drops(View& view) {
   }
   if (waiting.empty()) return Status();
   const std::uint64_t enough = writers_rest_ ? kSegmentBytesMin : kDeadBytesWhileBusy;
-  if (dead_bytes(waiting, enough) >= enough) return queue_.give_log_back();
+  const std::uint64_t dead = dead_bytes(waiting, enough);
+  if (dead >= enough) return queue_.give_log_back();
+  if (dead >= kSegmentBytesMin) return Status();  // A flush now would leave the log's space until the memtables are full.
   return frees_files || writers_rest_ ? queue_.seal_memtable() : Status();
 }
 
