@@ -23,16 +23,31 @@ void LiveQueue::raise_released(const std::optional<TimedPlace>& place) noexcept 
 }
 
 LiveQueue::Claims::~Claims() {
+  if (own_.empty()) return;  // What it met ends with another get.
+  if (end()) queue_.wake(1);
+}
+
+/// Returns whether another get met a claim.
+bool LiveQueue::Claims::end() noexcept {
   const io::MutexGuard guard(queue_.mutex_);
   for (const Sequence sequence : own_) queue_.claimed_.erase(sequence);
+  return std::exchange(queue_.was_claim_met_, false);
 }
 
 bool LiveQueue::Claims::try_claim(Sequence sequence) {
   own_.reserve(own_.size() + 1);
   const io::MutexGuard guard(queue_.mutex_);
-  if (!queue_.claimed_.insert(sequence).second) return false;
-  own_.push_back(sequence);
-  return true;
+  if (queue_.claimed_.insert(sequence).second) {
+    own_.push_back(sequence);
+    return true;
+  }
+  queue_.was_claim_met_ = true;
+  return false;
+}
+
+bool LiveQueue::has_claims() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  return !claimed_.empty();
 }
 
 std::shared_ptr<LiveQueue> QueueBoard::find(format::TableId id) const {

@@ -4,7 +4,9 @@
 // L1  A sequence is claimed by one get at a time. The claim ends after the get's commit is published, or refused.
 // L2  A commit that makes messages visible wakes as many waiters as it has messages, after its publication. Those who
 //     wait longest are woken first (waiting_row.h).
-// L3  The first waiter also waits for the time at which the next hidden message is visible. The others need not.
+// L3  The first waiter also waits for the time at which the next hidden message is visible. The others need not. A get that
+//     meets the claim of another does not see until when that one hides the message. So the end of the claim wakes the first
+//     waiter.
 // L4  A message was held when the store was opened if its row is not younger than the open, and it was delivered before.
 //     Such rows become fewer only, since every change makes a row younger. So the mark below which there is none never
 //     goes down (QX-10).
@@ -83,9 +85,14 @@ class LiveQueue {
     bool try_claim(Sequence sequence);
 
    private:
+    bool end() noexcept;
+
     LiveQueue& queue_;
     std::vector<Sequence> own_;
   };
+
+  /// Returns whether a get is taking messages.
+  bool has_claims() const noexcept;
 
   /// The gets that wait for a message.
   WaitingRow& row() noexcept { return row_; }
@@ -102,6 +109,7 @@ class LiveQueue {
   mutable io::Mutex mutex_;
   TimedPlace released_from_ VARVE_GUARDED_BY(mutex_);
   std::unordered_set<Sequence> claimed_ VARVE_GUARDED_BY(mutex_);
+  bool was_claim_met_ VARVE_GUARDED_BY(mutex_) = false;  // by another get, since the last end of a claim
   WaitingRow row_;
 };
 

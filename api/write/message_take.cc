@@ -107,9 +107,10 @@ Status check_take(const Queue::State& state, const Queue::State* dead_letter, co
 
 Result<TakenMessages> take_messages(const Queue::State& state, const Queue::State* dead_letter,
                                     const GetOptions& options) {
-  for (WalkEnds ends = WalkEnds::kEarly;; ends = WalkEnds::kAtLiveRow) {
+  for (bool is_first = true;; is_first = false) {
     Result<ResolvedQueue> from = state.resolve();
     if (!from.ok()) return from.status();
+    const WalkEnds ends = is_first && from->live->has_claims() ? WalkEnds::kEarly : WalkEnds::kAtLiveRow;
     Result<TakenMessages> taken = take_once(state, dead_letter, *std::move(from), options, ends);
     if (!taken.ok() || !taken->goes_on) return taken;
   }

@@ -4,8 +4,8 @@
 // A round walks the published state, claims the messages it sees, and commits their new times. Under the locks of their
 // places each message is judged again. It is left out if it was changed since the walk saw it. If a round ends with
 // nothing because of a change that was not published, it waits for the publication and begins again: the walk then sees
-// what the change left. The first round ends its walk early if it meets many dead rows: other gets may have taken these
-// messages since its view was made, and the next view passes them at once.
+// what the change left. If other gets are taking messages, the first round ends its walk early when it meets many dead
+// rows: the others may have taken these messages since its view was made, and the next view passes them at once.
 #pragma once
 
 #include <chrono>

@@ -203,6 +203,19 @@ TEST(QueueThreads, QX17_AWaiterSleepsUntilTheNextMessageIsVisible) {
   });
 }
 
+TEST(QueueThreads, QX17_AWaiterHasTheMessageThatAnotherGetHeldWhenTheHoldEnds) {
+  for_each_queue_seed([](QueueBench& bench) {
+    Queue queue = bench.queue();
+    (void)sent(queue, "held");
+    const Body holder = [queue]() mutable { (void)got(queue, {.hold = 5s}); };
+    const Body consumer = [queue]() mutable {
+      EXPECT_THAT(got_texts(queue, {.hold = 5s, .wait = std::chrono::hours(1)}), ElementsAre("held"));
+    };
+    run_together(bench, {holder, consumer, holder, consumer});
+    EXPECT_LT(bench.machine.clock.monotonic(), 60s);
+  });
+}
+
 TEST(QueueThreads, QX17_AWaitEndsAtItsTimeAndAtAStop) {
   for_each_queue_seed([](QueueBench& bench) {
     Queue queue = bench.queue();
