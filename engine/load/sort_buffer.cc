@@ -38,10 +38,8 @@ void SortBuffer::add(std::string_view key, std::string_view value, Kind kind) {
 }
 
 void SortBuffer::note_shared(std::string_view key) noexcept {
-  if (items_.empty())
-    shared_bytes_ = key.size();
-  else
-    shared_bytes_ = format::common_prefix(key_of(items_.front()).substr(0, shared_bytes_), key);
+  const std::string_view shared = items_.empty() ? key : key_of(items_.front()).substr(0, shared_bytes_);
+  shared_bytes_ = format::common_prefix(shared, key);
 }
 
 void SortBuffer::sort() {
