@@ -141,6 +141,7 @@ struct ContainerPage {
 ///   varve-lead       1 to 33   write the log for asynchronous commits         first asynchronous operation, close
 ///   varve-call       1 to 64   run blocking calls of asynchronous operations  first asynchronous operation, close
 ///   varve-load       3         write the table files of one loader            load_table(), end of the load
+///   varve-sort       0 or 1    sorts entries of a load or an index build      a full buffer, until it is written
 ///   varve-check      0 to 7    check or read files side by side               verify() or repair(), before it returns
 ///   varve-replay     0 to 3    fills the memtable from the log                open, before it returns
 ///   varve-read       0 to 8    reads, if the system refuses io_uring          first parallel read, close
