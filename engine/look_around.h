@@ -1,4 +1,4 @@
-// Owns: what deletes tell of dead keys: the search around keys that were just deleted, and the closing of cuts.
+// Owns: what deletes show about dead keys: the search around keys that were just deleted, and the closing of cuts.
 // Must never: fail a commit, or take long.
 #pragma once
 

@@ -60,7 +60,7 @@ Result<std::optional<FoundEntry>> ReadView::read(std::string_view sort_key, Read
 Result<std::vector<std::optional<FoundEntry>>> ReadView::read_many(std::span<const std::string_view> sort_keys,
                                                                    ReadCost* cost, ValueRoom* room) const {
   Result<std::vector<std::optional<FoundEntry>>> found =
-      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, EntryPart::kAll, cost, room);
+      read_points(*pin_, *state_->blocks, *state_->read_queues, {sort_keys, version_, EntryPart::kAll, cost, room});
   if (!found.ok()) return found;
   if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   keep_live(*found);
@@ -134,7 +134,7 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
     return newest;
   }
   Result<std::vector<std::optional<FoundEntry>>> found =
-      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, format::kCommitVersionMax, part);
+      read_points(*pin_, *state_->blocks, *state_->read_queues, {sort_keys, format::kCommitVersionMax, part});
   if (!found.ok()) return found.status();
   for (std::optional<FoundEntry>& entry : *found) newest.push_back(newest_of(std::move(entry)));
   return newest;

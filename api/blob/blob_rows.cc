@@ -56,7 +56,7 @@ bool is_four_bytes(char lead) noexcept {
   return static_cast<unsigned char>(lead) >= 0xF0;
 }
 
-/// Returns the number of bytes at the front that stand for themselves. Most names have no others.
+/// Returns the number of bytes at the front that are not escaped. Most names have no others.
 std::size_t plain_bytes(std::string_view text) noexcept {
   const auto is_plain = [](char byte) { return static_cast<unsigned char>(byte) < 0xEF; };
   return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());

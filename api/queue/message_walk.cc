@@ -59,7 +59,7 @@ class VisibleWalk {
 
   Result<SeenMessages> run() {
     const std::optional<TimedPlace> released = queue_.released_from();
-    // Of released messages, a walk that ends early would learn too little.
+    // A walk over released messages that ends early would learn too little.
     if (!released && ends_ == WalkEnds::kEarly) cursor_.stop_after(kDeadRowsMax);
     cursor_.seek_to_first();
     if (released) {

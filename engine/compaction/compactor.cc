@@ -307,7 +307,8 @@ Status Compactor::hasten_drops(View& view) {
   const std::uint64_t enough = writers_rest_ ? kSegmentBytesMin : kDeadBytesWhileBusy;
   const std::uint64_t dead = dead_bytes(waiting, enough);
   if (dead >= enough) return queue_.give_log_back();
-  if (dead >= kSegmentBytesMin) return Status();  // A flush now would leave the log's space until the memtables are full.
+  // A flush alone would leave the log's space until the memtables are full.
+  if (dead >= kSegmentBytesMin) return Status();
   return frees_files || writers_rest_ ? queue_.seal_memtable() : Status();
 }
 

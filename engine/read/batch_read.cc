@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kPrefetchedAhead = 4;
 
 struct PlacedSearch {
-  PlacedSearch(std::size_t its_place, const Levels& levels, const LookupKey& key, EntryPart part, ReadCost* cost,
-               KnownBlocks* known, ValueRoom* room) noexcept
-      : place(its_place), search(levels, key, part, cost, known, room) {}
+  PlacedSearch(std::size_t its_place, const Levels& levels, const LookupKey& key, const PointsWanted& wanted,
+               KnownBlocks& known) noexcept
+      : place(its_place), search(levels, key, wanted.part, wanted.cost, &known, wanted.room) {}
 
   std::size_t place;  // among the keys
   Search search;
@@ -62,21 +62,19 @@ void begin_all(std::vector<PlacedSearch>& placed, BlockReader& blocks, Searches&
 }
 
 Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState& state, BlockReader& blocks,
-                                                                 Searches& searches,
-                                                                 std::span<const std::string_view> sort_keys,
-                                                                 CommitVersion at_most, EntryPart part, ReadCost* cost,
-                                                                 ValueRoom* room) {
+                                                                 Searches& searches, const PointsWanted& wanted) {
+  const std::span<const std::string_view> sort_keys = wanted.sort_keys;
   std::vector<std::optional<FoundEntry>> found(sort_keys.size());
   KnownBlocks known;
   std::vector<PlacedSearch> placed;
   placed.reserve(sort_keys.size());  // A search that has begun must not move.
   const std::vector<std::size_t> places = places_by_key(sort_keys);
-  const std::vector<LookupKey> keys = hashed(sort_keys, places, at_most);
+  const std::vector<LookupKey> keys = hashed(sort_keys, places, wanted.at_most);
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i + kPrefetchedAhead < places.size()) prefetch_memtables(state, keys[i + kPrefetchedAhead].hash);
     const std::size_t place = places[i];
     found[place] = read_memtables(state, keys[i]);
-    if (!found[place]) placed.emplace_back(place, *state.tables, keys[i], part, cost, &known, room);
+    if (!found[place]) placed.emplace_back(place, *state.tables, keys[i], wanted, known);
   }
   begin_all(placed, blocks, searches);
   searches.finish();
@@ -98,13 +96,10 @@ Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState
 }  // namespace
 
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
-                                                           ReadQueues& queues,
-                                                           std::span<const std::string_view> sort_keys,
-                                                           CommitVersion at_most, EntryPart part, ReadCost* cost,
-                                                           ValueRoom* room) {
+                                                           ReadQueues& queues, const PointsWanted& wanted) {
   try {
     Searches searches(queues.scheduler(), blocks, queues);
-    return read_side_by_side(state, blocks, searches, sort_keys, at_most, part, cost, room);
+    return read_side_by_side(state, blocks, searches, wanted);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

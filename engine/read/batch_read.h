@@ -15,13 +15,19 @@
 
 namespace varve::engine {
 
-/// Returns for each key the result of read_point(), or its version alone, in the order of the keys. The first failure
-/// ends the read. `cost` receives the cost, and `room` the copied values; both may be null. Errors: those of
-/// read_point(), and of making a read queue.
+/// Several points of one version, or their versions alone. `cost` receives the cost, and `room` the copied values; both
+/// may be null.
+struct PointsWanted {
+  std::span<const std::string_view> sort_keys;
+  CommitVersion at_most = 0;
+  EntryPart part = EntryPart::kAll;
+  ReadCost* cost = nullptr;
+  ValueRoom* room = nullptr;
+};
+
+/// Returns for each key the result of read_point(), in the order of the keys. The first failure ends the read. Errors:
+/// those of read_point(), and of making a read queue.
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
-                                                           ReadQueues& queues,
-                                                           std::span<const std::string_view> sort_keys,
-                                                           CommitVersion at_most, EntryPart part,
-                                                           ReadCost* cost = nullptr, ValueRoom* room = nullptr);
+                                                           ReadQueues& queues, const PointsWanted& wanted);
 
 }  // namespace varve::engine

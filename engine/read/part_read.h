@@ -54,7 +54,7 @@ struct WantedPart {
   std::span<char> out;
 };
 
-/// Two parts of a value, the second one behind the first.
+/// Two parts of a value, the second one after the first.
 using WantedPair = std::array<WantedPart, 2>;
 
 /// Returns the place of the key's newest value that is not above `at_most`. Returns nothing if the newest entry is a

@@ -35,7 +35,7 @@ inline constexpr std::size_t kFillChunkBytes = std::size_t{128} << 10;
 bool zero_filling_helps(std::uint32_t type) noexcept;
 
 /// Returns true if the ext2, ext3 or ext4 on `device` is known to keep no journal. There, a write into unwritten space
-/// commits nothing else. `system` is the directory in which the kernel tells it, "/sys".
+/// commits nothing else. `system` is the directory in which the kernel says so, "/sys".
 bool lacks_journal(dev_t device, const char* system) noexcept;
 
 /// Returns whether zeros make later writes to the open file faster. Errors: those of os_error().

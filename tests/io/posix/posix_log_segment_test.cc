@@ -53,7 +53,7 @@ class PosixLogSegmentTest : public PosixTest {
     return helps.ok() && *helps;
   }
 
-  /// Makes what the kernel tells of the block device 254:3, in this directory.
+  /// Makes what the kernel says about the block device 254:3, in this directory.
   void tell_journal_task(const std::string& task) const {
     namespace fs = std::filesystem;
     fs::create_directories(path_of("dev/block"));
