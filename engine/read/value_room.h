@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace varve::engine {
@@ -33,7 +34,8 @@ class ValueRoom {
   char* take(std::size_t bytes) {
     if (bytes > left_) {
       const bool is_alone = bytes > kPieceBytes / 4;
-      pieces_.emplace_back(new char[is_alone ? bytes : kPieceBytes]);
+      std::unique_ptr<char[]> piece(new char[is_alone ? bytes : kPieceBytes]);  // owned before the list grows
+      pieces_.push_back(std::move(piece));
       if (is_alone) return pieces_.back().get();
       at_ = pieces_.back().get();
       left_ = kPieceBytes;

@@ -1,12 +1,16 @@
-// Goal: a value in a room is the value that a read without a room returns, and stays as long as the room.
+// Goal: a value in a room is the value that a read without a room returns, and stays as long as the room,
+// also if memory ends.
 // Method: values of all sizes around those of the room's memory; reads of single and of many keys, from tables.
 #include "engine/read/value_room.h"
 
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/support/allocation_counter.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine::value_room_test {
@@ -28,6 +32,24 @@ TEST(ValueRoom, EveryCopyStaysWhenMoreAreMade) {
   std::vector<std::string_view> copies;
   for (const std::size_t bytes : sizes) copies.push_back(room.copy(value_of(bytes)));
   for (std::size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(copies[i], value_of(sizes[i])) << sizes[i];
+}
+
+// A leak checker notices memory that no one owns.
+TEST(ValueRoom, WithoutMemoryKeepsWhatItHasAndLeaksNothing) {
+  const std::string value = value_of(9000);
+  bool has_failed = true;
+  for (std::uint64_t nth = 1; has_failed; ++nth) {
+    ValueRoom room;
+    const std::string_view kept = room.copy(std::string_view(value).substr(0, 1000));
+    const test::AllocationFailure failure(nth);
+    try {
+      for (int i = 0; i < 5; ++i) (void)room.copy(value);
+    } catch (const std::bad_alloc&) {
+    }
+    has_failed = failure.happened();
+    EXPECT_EQ(kept, value.substr(0, 1000));
+    EXPECT_EQ(room.copy("ab"), "ab") << "the room goes on";
+  }
 }
 
 TEST(ValueRoom, ReadsIntoARoomReturnWhatOtherReadsReturn) {
