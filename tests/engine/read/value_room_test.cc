@@ -41,12 +41,14 @@ TEST(ValueRoom, WithoutMemoryKeepsWhatItHasAndLeaksNothing) {
   for (std::uint64_t nth = 1; has_failed; ++nth) {
     ValueRoom room;
     const std::string_view kept = room.copy(std::string_view(value).substr(0, 1000));
-    const test::AllocationFailure failure(nth);
-    try {
-      for (int i = 0; i < 5; ++i) (void)room.copy(value);
-    } catch (const std::bad_alloc&) {
+    {
+      const test::AllocationFailure failure(nth);
+      try {
+        for (int i = 0; i < 5; ++i) (void)room.copy(value);
+      } catch (const std::bad_alloc&) {
+      }
+      has_failed = failure.happened();
     }
-    has_failed = failure.happened();
     EXPECT_EQ(kept, value.substr(0, 1000));
     EXPECT_EQ(room.copy("ab"), "ab") << "the room goes on";
   }
