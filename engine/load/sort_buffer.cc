@@ -6,13 +6,18 @@
 #include <cassert>
 #include <cstring>
 
+#include "engine/cache/block_size.h"
 #include "format/bytes/bytes.h"
 #include "format/bytes/common_prefix.h"
+#include "format/bytes/prefetch.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::engine {
 
 namespace {
+
+/// How many entries before an entry its first bytes are prefetched.
+constexpr std::size_t kEntriesAhead = 8;
 
 /// Returns the first bytes of what follows the shared bytes in a key. Zeros replace the bytes that a short key does not have,
 /// so that a shorter key sorts first. Equal heads are compared further.
@@ -57,6 +62,13 @@ void SortBuffer::clear() noexcept {
 void SortBuffer::release() noexcept {
   std::string().swap(bytes_);
   std::vector<Item>().swap(items_);
+}
+
+void SortBuffer::Stream::prefetch_ahead() const noexcept {
+  if (kEntriesAhead >= buffer_.items_.size() - place_) return;
+  const char* const entry = buffer_.bytes_.data() + buffer_.items_[place_ + kEntriesAhead].offset;
+  format::prefetch(entry);
+  format::prefetch(entry + kCacheLineBytes);
 }
 
 Entry SortBuffer::Stream::entry() const noexcept {

@@ -38,10 +38,16 @@ class SortBuffer {
     Stream(const SortBuffer& buffer, CommitVersion version) noexcept : buffer_(buffer), version_(version) {}
     bool valid() const noexcept override { return place_ < buffer_.items_.size(); }
     Entry entry() const noexcept override;
-    void next() override { ++place_; }
+    void next() override {
+      ++place_;
+      prefetch_ahead();
+    }
     Status status() const override { return Status(); }
 
    private:
+    /// The next entries lie anywhere in the buffer, so each would be awaited from memory.
+    void prefetch_ahead() const noexcept;
+
     const SortBuffer& buffer_;
     const CommitVersion version_;
     std::size_t place_ = 0;

@@ -1,6 +1,7 @@
 // Owns: the proof that filters never deny their keys, seldom affirm other keys, and survive hostile content.
 #include "format/block/filter.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -106,6 +107,18 @@ TEST(Filter, BinaryFuseDoesNotMindWhereARepeatedHashStands) {
   std::vector<std::uint64_t> twice = once;
   twice.insert(twice.end(), once.begin(), once.end());
   EXPECT_EQ(built(FilterKind::kBinaryFuse, twice), built(FilterKind::kBinaryFuse, once));
+}
+
+TEST(Filter, BinaryFuseDoesNotMindTheOrderOfTheHashes) {
+  std::vector<std::uint64_t> alike;  // Their first bits are equal.
+  for (std::uint64_t number = 0; number < 500; ++number) alike.push_back(number * number);
+  std::vector<std::uint64_t> some_alike = hashes_of(500, 12);
+  some_alike.insert(some_alike.begin() + 250, alike.begin(), alike.end());
+  for (const std::vector<std::uint64_t>& hashes : {hashes_of(500, 11), alike, some_alike}) {
+    std::vector<std::uint64_t> shuffled = hashes;
+    std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937_64(1));
+    EXPECT_EQ(built(FilterKind::kBinaryFuse, shuffled), built(FilterKind::kBinaryFuse, hashes));
+  }
 }
 
 TEST(Filter, FewAbsentKeysPass) {
