@@ -2,9 +2,7 @@
 // Must never: leave the table of the deleted key.
 #include "engine/look_around.h"
 
-#include <limits>
 #include <new>
-#include <string>
 
 #include "format/keys/batch.h"
 #include "format/keys/sort_key.h"
@@ -26,14 +24,6 @@ std::string_view first_delete(std::string_view batch) {
   return {};
 }
 
-/// Joins the stretches before and after a deleted key, if both touch it.
-void close_cut(std::string_view key, CommitVersion version, DeadStretches& stretches) {
-  constexpr Moment kAnyMoment{std::numeric_limits<CommitVersion>::max(), std::numeric_limits<CommitVersion>::max()};
-  if (!stretches.begin_below(key, kAnyMoment)) return;
-  const std::string behind = std::string(key).append(1, '\0');
-  if (stretches.end_of(behind, kAnyMoment)) stretches.add(key, behind, version);
-}
-
 }  // namespace
 
 void close_cuts(std::string_view batch, CommitVersion version, DeadStretches& stretches) noexcept {
@@ -42,7 +32,7 @@ void close_cuts(std::string_view batch, CommitVersion version, DeadStretches& st
     format::BatchReader reader = *format::BatchReader::open(batch);
     format::Operation operation;
     while (*reader.next(&operation)) {
-      if (operation.kind == Kind::kDelete) close_cut(operation.key, version, stretches);
+      if (operation.kind == Kind::kDelete) stretches.join_around(operation.key, version);
     }
   } catch (const std::bad_alloc&) {
     // Without memory, the cuts stay.
