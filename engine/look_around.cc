@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "engine/engine_state.h"
 #include "format/keys/batch.h"
 #include "format/keys/sort_key.h"
 
@@ -39,12 +40,12 @@ void close_cuts(std::string_view batch, CommitVersion version, DeadStretches& st
   }
 }
 
-void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue) noexcept {
+void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue, ReadCost* cost) noexcept {
   try {
     queue.know_stretches();
     const std::string_view key = first_delete(batch);
     const std::string_view table = key.substr(0, format::kTableIdBytes);
-    Cursor cursor = view.cursor(table, format::end_of_prefix(table));
+    Cursor cursor = view.cursor(table, format::end_of_prefix(table), cost);
     cursor.stop_after(kDeadKeysMax);
     cursor.leave_values();
     // Errors are ignored here: a reader of these keys gets them.
@@ -54,6 +55,16 @@ void look_around(const ReadView& view, std::string_view batch, CommitQueue& queu
   } catch (const std::bad_alloc&) {
     // Without memory, the search has no result.
   }
+}
+
+void Engine::learn_from_deletes(EngineState& state, std::string_view batch, std::uint64_t deletes,
+                                CommitVersion version, ReadCost* cost) noexcept {
+  if (deletes == 0) return;
+  CommitQueue& queue = *state.queue;
+  close_cuts(batch, version, queue.stretches());
+  // A first seek may ask the file system whether this process is still the owner.
+  const bool may_look = cost == nullptr || cost->may_wait || !state.answers_wait();
+  if (queue.stretches().count_deletes(deletes) && may_look) look_around(view_of(state), batch, queue, cost);
 }
 
 }  // namespace varve::engine
