@@ -16,7 +16,6 @@
 #include "engine/levels/levels.h"
 #include "engine/load/beneath_load.h"
 #include "engine/load/load.h"
-#include "engine/look_around.h"
 #include "engine/open.h"
 #include "engine/read/external_values.h"
 #include "engine/recovery/value_file_check.h"
@@ -196,11 +195,7 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
     if (Status described = describe(request, member); !described.ok()) return described;
     if (Status allowed = check_ends(*state_, member); !allowed.ok()) return allowed;
     Result<CommitVersion> committed = state_->queue->commit(member);
-    if (committed.ok() && member.demand.delete_count > 0) {
-      CommitQueue& queue = *state_->queue;
-      close_cuts(request.batch, *committed, queue.stretches());
-      if (queue.stretches().count_deletes(member.demand.delete_count)) look_around(view(), request.batch, queue);
-    }
+    if (committed.ok()) learn_from_deletes(*state_, request.batch, member.demand.delete_count, *committed);
     if (member.room_need.in_active == 0) return acknowledged(*state_, member.durability, std::move(committed));
     // Rare, since commits are held back earlier: the commit is large, or other stores hold the write buffer.
     request.room = &room;
@@ -269,15 +264,19 @@ Result<CheckpointStatistics> Engine::checkpoint(std::string_view path) {
 }
 
 ReadView Engine::view() const noexcept {
+  return view_of(*state_);
+}
+
+ReadView Engine::view_of(const EngineState& state) noexcept {
   for (;;) {
-    ReadStates::Pin pin = state_->states->pin();
-    const CommitVersion version = state_->visible();
+    ReadStates::Pin pin = state.states->pin();
+    const CommitVersion version = state.visible();
     // If the state is still installed, it has the memtable with the version's commit. Otherwise the view could lack a
     // commit that its version promises.
-    if (!state_->states->is_current(pin)) continue;
+    if (!state.states->is_current(pin)) continue;
     // Taken after the version: as in snapshot(), a view that sees a commit with an end has a time.
-    const CommitVersion time = has_ends() ? state_->clock().time() : 0;
-    return ReadView(*state_, std::move(pin), version, time);
+    const CommitVersion time = state.has_ends.load(std::memory_order_acquire) ? state.clock().time() : 0;
+    return ReadView(state, std::move(pin), version, time);
   }
 }
 

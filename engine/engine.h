@@ -306,9 +306,15 @@ class Engine {
   bool read_only() const noexcept;
 
  private:
+  friend class AsyncCommit;
   friend class AsyncEngine;
   Engine() noexcept;
   Result<CommitVersion> commit_request(CommitRequest& request);
+  static ReadView view_of(const EngineState& state) noexcept;
+  /// Learns from the deletes of a commit, which is visible with this version, what keys are dead around them
+  /// (look_around.h). Each commit that deletes calls it. `cost` may be null; it says whether a search may wait.
+  static void learn_from_deletes(EngineState& state, std::string_view batch, std::uint64_t deletes,
+                                 CommitVersion version, ReadCost* cost = nullptr) noexcept;
   std::unique_ptr<EngineState> state_;
 };
 

@@ -2,10 +2,9 @@
 // Must never: leave the table of the deleted key.
 #include "engine/look_around.h"
 
-#include <limits>
 #include <new>
-#include <string>
 
+#include "engine/engine_state.h"
 #include "format/keys/batch.h"
 #include "format/keys/sort_key.h"
 
@@ -26,14 +25,6 @@ std::string_view first_delete(std::string_view batch) {
   return {};
 }
 
-/// Joins the stretches before and after a deleted key, if both touch it.
-void close_cut(std::string_view key, CommitVersion version, DeadStretches& stretches) {
-  constexpr Moment kAnyMoment{std::numeric_limits<CommitVersion>::max(), std::numeric_limits<CommitVersion>::max()};
-  if (!stretches.begin_below(key, kAnyMoment)) return;
-  const std::string behind = std::string(key).append(1, '\0');
-  if (stretches.end_of(behind, kAnyMoment)) stretches.add(key, behind, version);
-}
-
 }  // namespace
 
 void close_cuts(std::string_view batch, CommitVersion version, DeadStretches& stretches) noexcept {
@@ -42,19 +33,19 @@ void close_cuts(std::string_view batch, CommitVersion version, DeadStretches& st
     format::BatchReader reader = *format::BatchReader::open(batch);
     format::Operation operation;
     while (*reader.next(&operation)) {
-      if (operation.kind == Kind::kDelete) close_cut(operation.key, version, stretches);
+      if (operation.kind == Kind::kDelete) stretches.join_around(operation.key, version);
     }
   } catch (const std::bad_alloc&) {
     // Without memory, the cuts stay.
   }
 }
 
-void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue) noexcept {
+void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue, ReadCost* cost) noexcept {
   try {
     queue.know_stretches();
     const std::string_view key = first_delete(batch);
     const std::string_view table = key.substr(0, format::kTableIdBytes);
-    Cursor cursor = view.cursor(table, format::end_of_prefix(table));
+    Cursor cursor = view.cursor(table, format::end_of_prefix(table), cost);
     cursor.stop_after(kDeadKeysMax);
     cursor.leave_values();
     // Errors are ignored here: a reader of these keys gets them.
@@ -64,6 +55,16 @@ void look_around(const ReadView& view, std::string_view batch, CommitQueue& queu
   } catch (const std::bad_alloc&) {
     // Without memory, the search has no result.
   }
+}
+
+void Engine::learn_from_deletes(EngineState& state, std::string_view batch, std::uint64_t deletes,
+                                CommitVersion version, ReadCost* cost) noexcept {
+  if (deletes == 0) return;
+  CommitQueue& queue = *state.queue;
+  close_cuts(batch, version, queue.stretches());
+  // A first seek may ask the file system whether this process is still the owner.
+  const bool may_look = cost == nullptr || cost->may_wait || !state.answers_wait();
+  if (queue.stretches().count_deletes(deletes) && may_look) look_around(view_of(state), batch, queue, cost);
 }
 
 }  // namespace varve::engine

@@ -14,7 +14,8 @@ namespace varve::engine {
 void close_cuts(std::string_view batch, CommitVersion version, DeadStretches& stretches) noexcept;
 
 /// Searches around a committed batch and reports dead ranges to `queue.stretches()`. The batch contains a delete, was
-/// validated, and is visible to the view.
-void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue) noexcept;
+/// validated, and is visible to the view. If `cost` is not null and says that the search may not wait, the search ends where
+/// it needs the disk.
+void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue, ReadCost* cost) noexcept;
 
 }  // namespace varve::engine

@@ -23,7 +23,7 @@ void LiveQueue::raise_released(const std::optional<TimedPlace>& place) noexcept 
 }
 
 LiveQueue::Claims::~Claims() {
-  if (own_.empty()) return;  // What it met ends with another get.
+  if (own_.empty() && !has_let_go_) return;  // What it met ends with another get.
   if (end()) queue_.wake(1);
 }
 
@@ -31,6 +31,7 @@ LiveQueue::Claims::~Claims() {
 bool LiveQueue::Claims::end() noexcept {
   const io::MutexGuard guard(queue_.mutex_);
   for (const Sequence sequence : own_) queue_.claimed_.erase(sequence);
+  if (!are_settled_ && !own_.empty()) queue_.ahead_.forget();
   return std::exchange(queue_.was_claim_met_, false);
 }
 
@@ -39,10 +40,60 @@ bool LiveQueue::Claims::try_claim(Sequence sequence) {
   const io::MutexGuard guard(queue_.mutex_);
   if (queue_.claimed_.insert(sequence).second) {
     own_.push_back(sequence);
+    queue_.ahead_.pass(sequence);
     return true;
   }
   queue_.was_claim_met_ = true;
   return false;
+}
+
+std::optional<TimedPlace> LiveQueue::Claims::claim_ahead(engine::CommitVersion version, Ticks now) {
+  own_.reserve(own_.size() + 1);
+  const io::MutexGuard guard(queue_.mutex_);
+  while (const TimedPlace* const first = queue_.ahead_.first(version, now)) {
+    const TimedPlace place = *first;
+    const bool is_own = queue_.claimed_.insert(place.sequence).second;
+    queue_.ahead_.pop();
+    if (!is_own) continue;
+    own_.push_back(place.sequence);
+    return place;
+  }
+  return std::nullopt;
+}
+
+void LiveQueue::Claims::let_go_of_newest() noexcept {
+  const io::MutexGuard guard(queue_.mutex_);
+  queue_.claimed_.erase(own_.back());
+  own_.pop_back();
+  has_let_go_ = true;
+}
+
+void LiveQueue::Claims::forget_ahead() noexcept {
+  const io::MutexGuard guard(queue_.mutex_);
+  queue_.ahead_.forget();
+}
+
+LiveQueue::Making::Making(LiveQueue& queue) noexcept : queue_(queue) {
+  const io::MutexGuard guard(queue_.mutex_);
+  // Released messages come between others, wherever their places are.
+  if (!queue_.may_have_released_.load(std::memory_order_relaxed)) making_ = queue_.ahead_.begin();
+}
+
+LiveQueue::Making::~Making() {
+  if (making_.wanted == 0) return;
+  const io::MutexGuard guard(queue_.mutex_);
+  queue_.ahead_.give_up(making_);
+}
+
+void LiveQueue::Making::end(std::vector<TimedPlace> places, engine::CommitVersion version) noexcept {
+  const io::MutexGuard guard(queue_.mutex_);
+  queue_.ahead_.end(making_, std::move(places), version);
+  making_ = {};
+}
+
+void LiveQueue::note_waiting(Ticks visible) noexcept {
+  const io::MutexGuard guard(mutex_);
+  ahead_.note(visible);
 }
 
 bool LiveQueue::has_claims() const noexcept {

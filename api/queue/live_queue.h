@@ -24,6 +24,7 @@
 #include "api/commit/waiting_row.h"
 #include "api/queue/message_identity.h"
 #include "api/queue/message_rows.h"
+#include "api/queue/places_ahead.h"
 #include "format/keys/sort_key.h"
 #include "io/env.h"
 #include "io/scheduler.h"
@@ -83,13 +84,45 @@ class LiveQueue {
 
     /// Returns false if another get has the message.
     bool try_claim(Sequence sequence);
+    /// Claims the first message that a walk saw ahead, and that no get has. Returns its place, or nothing if a reader at
+    /// this version and time knows none.
+    std::optional<TimedPlace> claim_ahead(engine::CommitVersion version, Ticks now);
+    /// Ends the newest claim: the message is no longer in that place.
+    void let_go_of_newest() noexcept;
+    /// The places ahead have left one after another, so the rest is forgotten.
+    void forget_ahead() noexcept;
+    /// All claimed messages have left their places. Without this call, the end of the claims ends the list of places ahead.
+    void settle() noexcept { are_settled_ = true; }
 
    private:
     bool end() noexcept;
 
     LiveQueue& queue_;
     std::vector<Sequence> own_;
+    bool has_let_go_ = false;
+    bool are_settled_ = false;
   };
+
+  /// The list of places ahead that a walk may make. It is constructed before the view of the walk.
+  class Making {
+   public:
+    explicit Making(LiveQueue& queue) noexcept;
+    ~Making();
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+
+    /// Returns how many places to see. Zero: no list is made.
+    std::size_t places_wanted() const noexcept { return making_.wanted; }
+    /// Called once, if a list is made.
+    void end(std::vector<TimedPlace> places, engine::CommitVersion version) noexcept;
+
+   private:
+    LiveQueue& queue_;
+    PlacesAhead::Making making_;
+  };
+
+  /// Tells that a published commit lets a message wait, visible from this time on (H2 of places_ahead.h).
+  void note_waiting(Ticks visible) noexcept;
 
   /// Returns whether a get is taking messages.
   bool has_claims() const noexcept;
@@ -111,6 +144,7 @@ class LiveQueue {
   std::unordered_set<Sequence> claimed_ VARVE_GUARDED_BY(mutex_);
   bool was_claim_met_ VARVE_GUARDED_BY(mutex_) = false;  // by another get, since the last end of a claim
   WaitingRow row_;
+  PlacesAhead ahead_ VARVE_GUARDED_BY(mutex_);
 };
 
 /// The queues of a store that are in use. Any thread.

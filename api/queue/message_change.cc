@@ -25,6 +25,13 @@ constexpr bool may_be_left_out(MessageKind kind) noexcept {
   return kind == MessageKind::kTake || kind == MessageKind::kBury || kind == MessageKind::kExpire;
 }
 
+/// Returns whether the operation, in a commit that was published, let a message wait at its new time of visibility.
+bool writes_waiting_row(const MessageOperation& operation) noexcept {
+  if (operation.kind == MessageKind::kPut) return !operation.duplicate;
+  if (operation.kind == MessageKind::kUpdate) return true;
+  return (operation.kind == MessageKind::kTake || operation.kind == MessageKind::kBury) && !operation.is_left_out;
+}
+
 bool never_expires(Ticks expires) noexcept {
   return expires >= limits::kDateTimeTicksMax;
 }
@@ -93,6 +100,7 @@ MessageWork::MessageWork(std::span<MessageOperation> operations) : operations_(o
   keys_.reserve(operations.size() + 2);
   for (MessageOperation& operation : operations_) {
     operation.is_left_out = false;
+    operation.is_still_there = false;
     operation.duplicate.reset();
     const format::TableId queue = operation.queue->id;
     if (!operation.deduplication_key.empty()) {
@@ -174,6 +182,7 @@ Refusal MessageWork::judge_one(MessageOperation& operation, const engine::ReadVi
     const bool is_same = operation.kind == MessageKind::kExpire ? place.expires == operation.expires
                                                                 : state.version == operation.seen.version;
     operation.is_left_out = !is_there || !is_same;
+    operation.is_still_there = is_there && !is_same && place.visible == operation.seen.visible;
     if (operation.is_left_out) return {};
     if (operation.kind == MessageKind::kTake) take(operation, place, batch);
     if (operation.kind == MessageKind::kBury) bury(operation, place, batch);
@@ -334,6 +343,9 @@ Refusal MessageWork::nothing_to_write() const {
 
 void MessageWork::wake() const noexcept {
   for (const MessageOperation& operation : operations_) {
+    if (writes_waiting_row(operation)) {
+      (operation.target ? operation.target : operation.queue)->note_waiting(operation.visible);
+    }
     if (operation.kind == MessageKind::kPut && !operation.duplicate) operation.queue->wake(1);
     if (operation.kind == MessageKind::kUpdate) operation.queue->wake(1);
     if (operation.kind == MessageKind::kBury && !operation.is_left_out) operation.target->wake(1);

@@ -75,6 +75,8 @@ struct MessageOperation {
   // Results of judging:
   /// The message or key was changed meanwhile, so it is left as it is. Puts, removes and updates are refused instead.
   bool is_left_out = false;
+  /// It was left out, and waits in the place where it was seen, with other content.
+  bool is_still_there = false;
   /// An earlier put had the key, so this put stores nothing.
   std::optional<Deduplication> duplicate{};
 };

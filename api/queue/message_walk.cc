@@ -3,6 +3,7 @@
 #include "api/queue/message_walk.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -47,7 +48,7 @@ Result<SeenMessage> see(const engine::ReadView& view, format::TableId queue, con
 class VisibleWalk {
  public:
   VisibleWalk(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
-              const std::function<bool(Sequence)>& takes, engine::ReadCost* cost, WalkEnds ends)
+              const std::function<bool(Sequence)>& takes, engine::ReadCost* cost, WalkEnds ends, SeenAhead* ahead)
       : view_(view),
         queue_(queue),
         now_(now),
@@ -55,6 +56,7 @@ class VisibleWalk {
         takes_(takes),
         cost_(cost),
         ends_(ends),
+        ahead_(ahead),
         cursor_(rows_of(view, queue.id, 'W', cost)) {}
 
   Result<SeenMessages> run() {
@@ -71,6 +73,7 @@ class VisibleWalk {
     }
     if (Status walked = see_visible(now_); !walked.ok()) return walked;
     seen_.has_stopped = !cursor_.valid() && cursor_.has_stopped();
+    if (ahead_ != nullptr && !released && !has_room()) see_ahead();
     return std::move(seen_);
   }
 
@@ -79,7 +82,8 @@ class VisibleWalk {
 
   /// Sees the messages from the cursor on that are visible at `until`.
   Status see_visible(Ticks until) {
-    for (; cursor_.valid() && has_room(); cursor_.next()) {
+    if (!has_room()) return Status();
+    for (; cursor_.valid(); cursor_.next()) {
       const Result<TimedPlace> at = decode_timed_key(cursor_.key());
       if (!at.ok()) return at.status();
       if (at->time > until) {
@@ -90,8 +94,22 @@ class VisibleWalk {
       if (!row.ok()) return row.status();
       if (passes_released_ && was_held_at_open(*row)) continue;  // see_released() saw it.
       if (Status seen = see_one(*at, *row); !seen.ok()) return seen;
+      if (!has_room()) return Status();
     }
     return cursor_.status();
+  }
+
+  /// Sees the places behind the last message. Errors end it: a reader of these rows gets them.
+  void see_ahead() {
+    cursor_.leave_values();
+    cursor_.stop_after(kDeadRowsMax);
+    while (cursor_.valid() && ahead_->places.size() < ahead_->wanted) {
+      cursor_.next();
+      if (!cursor_.valid()) return;
+      const Result<TimedPlace> at = decode_timed_key(cursor_.key());
+      if (!at.ok() || at->time > now_) return;
+      ahead_->places.push_back(*at);
+    }
   }
 
   /// Sees the messages that the open released, from this place on.
@@ -135,6 +153,7 @@ class VisibleWalk {
   const std::function<bool(Sequence)>& takes_;
   engine::ReadCost* const cost_;
   const WalkEnds ends_;
+  SeenAhead* const ahead_;
   engine::Cursor cursor_;
   SeenMessages seen_;
   bool passes_released_ = false;
@@ -143,8 +162,22 @@ class VisibleWalk {
 }  // namespace
 
 Result<SeenMessages> walk_visible(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
-                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost, WalkEnds ends) {
-  return VisibleWalk(view, queue, now, count, takes, cost, ends).run();
+                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost, WalkEnds ends,
+                                  SeenAhead* ahead) {
+  return VisibleWalk(view, queue, now, count, takes, cost, ends, ahead).run();
+}
+
+Result<std::optional<SeenMessage>> see_at(const engine::ReadView& view, format::TableId queue, const TimedPlace& place,
+                                          Ticks now) {
+  const auto found = view.get(waiting_key(queue, place.time, place.sequence));
+  if (!found.ok()) return found.status();
+  if (!*found) return std::optional<SeenMessage>();
+  const Result<WaitingMessage> row = decode_waiting((*found)->value);
+  if (!row.ok()) return row.status();
+  if (now >= row->expires) return std::optional<SeenMessage>();
+  Result<SeenMessage> message = see(view, queue, place, (*found)->version, *row, nullptr);
+  if (!message.ok()) return message.status();
+  return std::optional<SeenMessage>(*std::move(message));
 }
 
 Result<std::vector<MessageOperation>> walk_expired(const engine::ReadView& view,

@@ -2,6 +2,7 @@
 // Must never: return a message that is hidden or expired.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,12 +31,23 @@ enum class WalkEnds : std::uint8_t { kAtLiveRow, kEarly };
 /// Rows that a walk which ends early passes from one message to the next. A walk in a new view rarely meets as many.
 inline constexpr std::uint64_t kDeadRowsMax = 24;
 
-/// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Messages that the open
-/// released come in the order of the moment of the open. Adds to `cost` what the walk costs. Errors: those of a cursor,
+/// Places of visible messages that a walk sees behind those that it returns, claimed ones too.
+struct SeenAhead {
+  std::size_t wanted = 0;
+  std::vector<TimedPlace> places{};
+};
+
+/// Returns the message at the place, or nothing if it is not there or has expired at `now`. Errors: those of a view's get,
 /// kCorruption.
+Result<std::optional<SeenMessage>> see_at(const engine::ReadView& view, format::TableId queue, const TimedPlace& place,
+                                          Ticks now);
+
+/// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Messages that the open
+/// released come in the order of the moment of the open. Adds to `cost` what the walk costs. `ahead` may be null. Errors:
+/// those of a cursor, kCorruption.
 Result<SeenMessages> walk_visible(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
                                   const std::function<bool(Sequence)>& takes, engine::ReadCost* cost = nullptr,
-                                  WalkEnds ends = WalkEnds::kAtLiveRow);
+                                  WalkEnds ends = WalkEnds::kAtLiveRow, SeenAhead* ahead = nullptr);
 
 /// Returns messages that have expired at `now`, and deduplication keys whose time is over, at most `count` of each, as
 /// operations that remove them. Errors: as above.

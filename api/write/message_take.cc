@@ -48,11 +48,59 @@ void receive(std::vector<MessageOperation>& operations, engine::CommitVersion ve
   }
 }
 
-/// Walks the queue and claims what it sees. The view ends with the walk.
-Result<SeenMessages> see_visible(ResolvedQueue from, Ticks now, std::uint32_t count, LiveQueue::Claims& claims,
-                                 WalkEnds ends) {
+/// Claims a message that an earlier walk saw ahead, and reads it. Returns nothing if no such message is there any more.
+Result<std::optional<SeenMessage>> see_ahead(const ResolvedQueue& from, Ticks now, LiveQueue::Claims& claims) {
+  constexpr int kMissesMax = 4;
+  for (int misses = 0; misses < kMissesMax; ++misses) {
+    const std::optional<TimedPlace> place = claims.claim_ahead(from.view.version(), now);
+    if (!place) return std::optional<SeenMessage>();
+    Result<std::optional<SeenMessage>> seen = see_at(from.view, from.live->id, *place, now);
+    if (!seen.ok() || *seen) return seen;
+    claims.let_go_of_newest();
+  }
+  claims.forget_ahead();
+  return std::optional<SeenMessage>();
+}
+
+/// Walks the queue and claims what it sees. If the get wants one message, the walk may see places for the next gets.
+Result<SeenMessages> walk(const Queue::State& state, ResolvedQueue& from, Ticks now, std::uint32_t count,
+                          LiveQueue::Claims& claims, WalkEnds ends) {
   const auto claim = [&claims](Sequence sequence) { return claims.try_claim(sequence); };
-  return walk_visible(from.view, *from.live, now, count, claim, nullptr, ends);
+  if (count > 1) return walk_visible(from.view, *from.live, now, count, claim, nullptr, ends);
+  LiveQueue::Making making(*from.live);
+  SeenAhead ahead{making.places_wanted()};
+  if (ahead.wanted > 0) {
+    Result<ResolvedQueue> again = state.resolve();
+    if (!again.ok()) return again.status();
+    if (again->live == from.live) {
+      from.view = std::move(again->view);
+    } else {
+      ahead.wanted = 0;
+    }
+  }
+  Result<SeenMessages> seen = walk_visible(from.view, *from.live, now, count, claim, nullptr, ends, &ahead);
+  if (seen.ok() && ahead.wanted > 0) making.end(std::move(ahead.places), from.view.version());
+  return seen;
+}
+
+/// Claims visible messages. The view ends with the call.
+Result<SeenMessages> see_visible(const Queue::State& state, ResolvedQueue from, Ticks now, std::uint32_t count,
+                                 LiveQueue::Claims& claims, WalkEnds ends) {
+  if (count == 1) {  // For more messages, one walk is cheaper than as many look-ups.
+    Result<std::optional<SeenMessage>> ahead = see_ahead(from, now, claims);
+    if (!ahead.ok()) return ahead.status();
+    if (*ahead) {
+      SeenMessages seen;
+      seen.messages.push_back(**std::move(ahead));
+      return seen;
+    }
+  }
+  return walk(state, from, now, count, claims, ends);
+}
+
+bool have_all_moved(const std::vector<MessageOperation>& operations) noexcept {
+  return std::none_of(operations.begin(), operations.end(),
+                      [](const MessageOperation& operation) { return operation.is_still_there; });
 }
 
 Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* dead_letter, ResolvedQueue&& resolved,
@@ -67,7 +115,7 @@ Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* d
   const Ticks now = backend.time();
   const std::shared_ptr<LiveQueue> live = resolved.live;
   LiveQueue::Claims claims(*live);  // until the commit is published
-  Result<SeenMessages> seen = see_visible(std::move(resolved), now, options.count, claims, ends);
+  Result<SeenMessages> seen = see_visible(state, std::move(resolved), now, options.count, claims, ends);
   if (!seen.ok()) return seen.status();
   TakenMessages taken;
   taken.from = live;
@@ -79,6 +127,7 @@ Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* d
   MessageChange change(operations, options.durability);
   taken.messages.reserve(operations.size());
   const Result<engine::CommitVersion> version = commit(backend, change);
+  if ((version.ok() || is_nothing_to_write(version.status())) && have_all_moved(operations)) claims.settle();
   if (version.ok()) {
     change.wake();
     receive(operations, *version, taken.messages);

@@ -5,6 +5,9 @@
 #include <cassert>
 #include <utility>
 
+#include "engine/base/read_cost.h"
+#include "engine/engine.h"
+
 namespace varve::engine {
 
 AsyncCommit::AsyncCommit(EngineState& state, CommitRequest request, Executor& executor, StepTaker& leaders,
@@ -30,6 +33,16 @@ Status AsyncCommit::begin() {
   if (Status allowed = check_ends(state_, member_); !allowed.ok()) return allowed;
   member_.steps = &steps_;
   return state_.queue->begin_commit(member_);
+}
+
+Result<CommitVersion> AsyncCommit::end() noexcept {
+  Result<CommitVersion> committed = state_.queue->end_commit(member_);
+  if (committed.ok()) {
+    ReadCost cost;
+    cost.may_wait = false;
+    Engine::learn_from_deletes(state_, request_.batch, member_.demand.delete_count, *committed, &cost);
+  }
+  return acknowledged(state_, member_.durability, std::move(committed));
 }
 
 }  // namespace varve::engine

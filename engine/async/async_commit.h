@@ -26,9 +26,7 @@ class AsyncCommit {
   /// Errors: as Engine::commit; then the commit was not begun, and nothing is posted.
   Status begin();
   /// Returns the result, after `done` was posted. Errors: as Engine::commit.
-  Result<CommitVersion> end() noexcept {
-    return acknowledged(state_, member_.durability, state_.queue->end_commit(member_));
-  }
+  Result<CommitVersion> end() noexcept;
   /// Returns, after end(), the room in the write buffer for lack of which the commit was refused. With that room
   /// (AsyncEngine::wait_for_room) the commit may be repeated. Its `in_active` is zero if the commit must not be.
   const RoomNeed& room_need() const noexcept { return member_.room_need; }

@@ -166,6 +166,34 @@ void DeadStretches::add(std::string_view from, std::string_view to, const Moment
   stretches_.enter(std::move(joined_from), std::move(joined));
 }
 
+void DeadStretches::join_around(std::string_view key, CommitVersion version) {
+  const io::MutexGuard guard(mutex_);
+  if (!is_on()) return;
+  const auto before = stretches_.at_or_before(key);
+  if (before == stretches_.end() || before->second.to != key) return;
+  const auto after = std::next(before);
+  const auto is_next_key = [key](std::string_view other) {
+    return other.size() == key.size() + 1 && other.back() == '\0' && other.starts_with(key);
+  };
+  if (after == stretches_.end() || !is_next_key(after->first)) return;
+  if (was_put_since(key, after->first, version)) return;
+  use(before->second);
+  const Moment since = later_of(later_of(before->second.since, after->second.since), Moment{version});
+  const bool is_asked_late = before->second.is_asked_late || after->second.is_asked_late;
+  if (after->second.to.size() <= before->second.to.capacity()) {
+    stretches_.lengthen(before, after->second.to, since);
+    before->second.is_asked_late = is_asked_late;
+    stretches_.erase(after);
+    return;
+  }
+  std::string from(before->first);
+  Stretch joined(after->second.to, since, true);
+  joined.is_asked_late = is_asked_late;
+  stretches_.erase(after);
+  stretches_.erase(before);
+  stretches_.enter(std::move(from), std::move(joined));
+}
+
 /// Makes the stretch longer in place that contains or touches the start of [from, to), as a queue's stretch grows.
 /// Returns false if there is none, if the next stretch is met too, or if the new end needs more memory. What a later walk
 /// found dead again changes nothing: readers from before that walk may still pass it.

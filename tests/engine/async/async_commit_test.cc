@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/async/async_engine.h"
+#include "engine/read/cursor.h"
 #include "io/env.h"
 #include "tests/engine/async/async_bench.h"
 #include "tests/support/allocation_counter.h"
@@ -361,6 +362,32 @@ TEST_F(AsyncCommitTest, ManyBegunInOneStepRiseInTheirOrder) {
     last = *one.outcome;
   }
   EXPECT_EQ(value_of(*engine_, "p", "r"), "199");
+}
+
+TEST_F(AsyncCommitTest, WhatItDeletesCostsALaterWalkLittle) {
+  constexpr std::size_t kRows = 2'000;
+  constexpr std::uint64_t kExaminedMax = 200;
+  const auto row_of = [](std::size_t row) { return std::to_string(10'000 + row); };
+  open();
+  for (std::size_t row = 0; row <= kRows; ++row) {
+    ASSERT_TRUE(engine_->commit(put(row_of(row), "v")).ok());
+  }
+  const std::vector<Ended> ended = commit(kRows, [&](std::size_t row) {
+    format::BatchBuilder batch;
+    batch.remove(test::key_of("p", row_of(row)));
+    CommitRequest request;
+    request.batch = batch.finish();
+    request.tables = {test::kTable};
+    return request;
+  });
+  for (const Ended& one : ended) ASSERT_TRUE(one.outcome.ok());
+  const ReadView view = engine_->view();
+  const std::string lower = test::key_of("p", row_of(0));
+  Cursor cursor = view.cursor(lower, test::key_of("p", row_of(kRows + 1)));
+  cursor.seek_to_first();
+  ASSERT_TRUE(cursor.valid());
+  EXPECT_EQ(cursor.key(), test::key_of("p", row_of(kRows)));
+  EXPECT_LE(cursor.entries_examined(), kExaminedMax);
 }
 
 TEST_F(AsyncCommitTest, AFullWriteBufferIsToldAndTheCommitSucceedsBehindAFlush) {

@@ -156,6 +156,30 @@ TEST_F(DeadStretchList, LeavesALateReaderNoMoreThanItsAgeOfAQueueThatIsConsumed)
   }
 }
 
+TEST_F(DeadStretchList, IsWholeAgainWhenWhatCutItIsDeleted) {
+  begin(0);
+  list_.add(key_of(3), key_of(9), 5);
+  note({put(key_of(6), "")}, 7);
+  EXPECT_EQ(list_.size(), 2U);
+  list_.join_around(key_of(5), 8);
+  EXPECT_EQ(list_.size(), 2U) << "the deleted key did not cut it";
+  list_.join_around(key_of(6), 8);
+  EXPECT_EQ(list_.size(), 1U);
+  EXPECT_EQ(list_.end_of(key_of(3), 8), key_of(9));
+  EXPECT_NE(list_.end_of(key_of(3), 7), key_of(9)) << "the key is live at this version";
+}
+
+TEST_F(DeadStretchList, StaysCutIfTheKeyIsPutAgainAfterItsDelete) {
+  begin(0);
+  list_.add(key_of(3), key_of(9), 5);
+  note({put(key_of(6), "")}, 7);
+  note({put(key_of(6), "")}, 9);
+  list_.join_around(key_of(6), 8);
+  EXPECT_EQ(list_.end_of(key_of(3), 9), key_of(6));
+  list_.join_around(key_of(6), 10);
+  EXPECT_EQ(list_.end_of(key_of(3), 10), key_of(9));
+}
+
 TEST_F(DeadStretchList, TakesNothingBeyondATable) {
   begin(0);
   const std::string table = key_of(1).substr(0, format::kTableIdBytes);
