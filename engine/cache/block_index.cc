@@ -3,6 +3,7 @@
 
 #include "engine/cache/block_index.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <new>
@@ -34,7 +35,16 @@ BlockIndex::Owned BlockIndex::make(std::uint64_t bucket_count) noexcept {
 std::uint64_t BlockIndex::word_of(const BlockNode& node, std::uint64_t hash) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(&node);
   assert(address >> kAddressBits == 0);  // Today's processors give programs 48-bit addresses.
-  return tag_of(node.key, hash) << kTagShift | address >> kAlignmentBits;
+  const std::uint64_t lines = (node.content().size() + kCacheLineBytes - 1) / kCacheLineBytes;
+  return tag_of(node.key, hash) << kTagShift | std::min(lines, kLinesMax) << kLinesShift | address >> kAlignmentBits;
+}
+
+inline void BlockIndex::prefetch_ends(std::uint64_t word) noexcept {
+  constexpr std::uint64_t kLinesOfEnd = 4;
+  const auto* const begin = reinterpret_cast<const char*>(&node_in(word));
+  format::prefetch(begin);
+  const char* const last = begin + ((word >> kLinesShift) & kLinesMax) * kCacheLineBytes;
+  for (std::uint64_t line = 0; line < kLinesOfEnd; ++line) format::prefetch(last - line * kCacheLineBytes);
 }
 
 inline unsigned BlockIndex::candidates_in(const Bucket& bucket, std::uint64_t tag) noexcept {
@@ -71,6 +81,7 @@ BlockNode* BlockIndex::find(BlockKey key, std::uint64_t hash) const noexcept {
       const auto slot = static_cast<std::size_t>(std::countr_zero(candidates));
       const std::uint64_t word = bucket.slots[slot].load(std::memory_order_seq_cst);
       if (word == 0) continue;  // free: a tag may be zero
+      prefetch_ends(word);
       BlockNode& node = node_in(word);
       if (node.key == key) return &node;
     }

@@ -6,9 +6,10 @@
 // reader goes on to the next bucket only if some block passed this one. So no entry ever moves, and a removed entry
 // leaves no mark.
 //
-// A slot is one atomic word: 42 bits of the block's address and a tag of 22 bits. The tag has 11 bits of the file's
-// number and 11 bits of the hash. So a look-up reads one line of the index and the line of the block. A search for all
-// blocks of a file reads nearly no block of another file.
+// A slot is one atomic word: 42 bits of the block's address, 8 bits of its size in cache lines, and a tag of 14 bits. The
+// tag has 6 bits of the file's number and 8 bits of the hash. So a look-up reads one line of the index and the line of
+// the block. A search for all blocks of a file reads few blocks of other files. A search of a block begins at its last
+// lines. The size tells where they are, so a look-up waits for them and for the block's header at once.
 //
 // I1  A slot that is not zero refers to a block in the cache.
 // I2  A bucket's count is the number of blocks in the table that passed it.
@@ -82,8 +83,10 @@ class BlockIndex {
   static constexpr std::uint64_t kRoomPerBucket = 6;
   static constexpr int kAlignmentBits = 6;
   static constexpr int kAddressBits = 48;
-  static constexpr int kTagShift = kAddressBits - kAlignmentBits;
-  static constexpr int kFileTagShift = 53;
+  static constexpr int kLinesShift = kAddressBits - kAlignmentBits;
+  static constexpr int kTagShift = 50;
+  static constexpr std::uint64_t kLinesMax = (std::uint64_t{1} << (kTagShift - kLinesShift)) - 1;
+  static constexpr int kFileTagShift = 58;
   static constexpr std::uint64_t kHashTagMask = (std::uint64_t{1} << (kFileTagShift - kTagShift)) - 1;
   static constexpr int kHashTagFrom = 32;  // the lower bits choose the bucket
 
@@ -106,8 +109,11 @@ class BlockIndex {
     return file_tag | ((hash >> kHashTagFrom) & kHashTagMask);
   }
   static std::uint64_t word_of(const BlockNode& node, std::uint64_t hash) noexcept;
+  /// Prefetches the header of a block and its last lines. Of a block that is too large for its word it prefetches other
+  /// lines instead.
+  static void prefetch_ends(std::uint64_t word) noexcept;
   static BlockNode& node_in(std::uint64_t word) noexcept {
-    constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kTagShift) - 1;
+    constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kLinesShift) - 1;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a slot is an address beside a tag; that is its point
     return *reinterpret_cast<BlockNode*>((word & kAddressMask) << kAlignmentBits);
   }

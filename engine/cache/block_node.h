@@ -23,7 +23,7 @@ struct BlockKey {
   bool operator==(const BlockKey&) const = default;
 };
 
-/// Returns the hash of a name. The index uses the low 32 bits for a place and bits 32 to 42 for its tag. The cache uses
+/// Returns the hash of a name. The index uses the low 32 bits for a place and bits 32 to 39 for its tag. The cache uses
 /// the four uppermost bits for the shard.
 inline std::uint64_t hash_of(BlockKey key) noexcept {
   // Multiply and shift, twice. The constants are those of SplitMix64, whose mixing is good in all bits. Source: G.

@@ -27,13 +27,19 @@ void prefetch_search_parts(const char* trailer, std::size_t bytes_before) noexce
   prefetch(trailer - std::min(before, 2 * kCacheLineBytes));
 }
 
-/// Prefetches the middle between two addresses. If two large entries lie there, the second begins near it, and a scan
-/// continues there half the time.
-void prefetch_middle(const char* start, const char* end) noexcept {
-  const char* const middle = start + (end - start) / 2;
-  if (middle - start < kCacheLineBytes) return;
-  prefetch(middle);
-  prefetch(middle + std::min(end - middle, kCacheLineBytes));
+/// Prefetches the line of an address and the next one, since few entries with their whole keys lie on one line.
+void prefetch_two_lines(const char* at) noexcept {
+  prefetch(at);
+  prefetch(at + kCacheLineBytes);
+}
+
+/// Prefetches an interval that a scan is about to read, but no more than intervals of usual entries have. The entry lies
+/// anywhere in it, and its reader copies the value too.
+void prefetch_interval(const char* start, const char* end) noexcept {
+  constexpr std::ptrdiff_t kBytesMax = 12 * kCacheLineBytes;
+  const char* const last = start + std::min(end - start, kBytesMax);
+  for (const char* at = start; at < last; at += kCacheLineBytes) prefetch(at);
+  prefetch(last - 1);
 }
 
 unsigned char byte_at(std::string_view bytes, std::size_t at) noexcept {
@@ -107,13 +113,14 @@ void SortedBlockCursor::fail(const char* at) noexcept {
   damaged_at_ = static_cast<std::size_t>(at - begin_);
 }
 
-/// Prefetches the two restarts that a binary search between `low` and `high` may read after the restart at `middle`.
+/// Prefetches the two restarts of which a binary search between `low` and `high` reads one after the restart at `middle`.
 inline void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle,
                                                 std::uint32_t high) const noexcept {
-  const std::uint32_t before = block_.restart(middle - (middle - low) / 2);
+  const std::uint32_t last_before = middle - 1;
+  const std::uint32_t before = block_.restart(last_before - (last_before - low) / 2);
   const std::uint32_t after = block_.restart(high - (high - middle) / 2);
-  if (before < block_.entries().size()) prefetch(begin_ + before);
-  if (after < block_.entries().size()) prefetch(begin_ + after);
+  if (before < block_.entries().size()) prefetch_two_lines(begin_ + before);
+  if (after < block_.entries().size()) prefetch_two_lines(begin_ + after);
 }
 
 /// Reads the entry at a restart. If no entry with its whole key is there, returns false and records the damage.
@@ -248,14 +255,14 @@ bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view t
     fail(end_);
     return false;
   }
-  if (interval + 1 == block_.restart_count()) return scan(interval, target, end_, 0);
-  const std::uint32_t end = block_.restart(interval + 1);
-  if (end > block_.entries().size()) {
+  const std::size_t size = block_.entries().size();
+  const std::size_t end = interval + 1 == block_.restart_count() ? size : block_.restart(interval + 1);
+  if (end > size) {
     fail(end_);
     return false;
   }
-  const std::uint32_t start = block_.restart(interval);
-  if (start < end) prefetch_middle(begin_ + start, begin_ + end);
+  const std::size_t start = block_.restart(interval);
+  if (start < end) prefetch_interval(begin_ + start, begin_ + end);
   return scan(interval, target, begin_ + end, 0);
 }
 

@@ -21,14 +21,20 @@ class Nodes {
   ~Nodes() {
     for (const auto& [key, node] : nodes_) memory_.free(*node);
   }
-  BlockNode& operator[](BlockKey key) {
+  BlockNode& operator[](BlockKey key) { return sized(key, 0); }
+  /// Returns a node that has this size if it is new.
+  BlockNode& sized(BlockKey key, std::uint32_t bytes) {
     BlockNode*& node = nodes_[{key.file_id, key.offset}];
-    if (node == nullptr) {
-      node = memory_.allocate(0, kTestType);
-      node->key = key;
-    }
+    if (node == nullptr) node = &made(key, bytes);
     return *node;
   }
+  /// Returns another node of that name, for the caller to free.
+  BlockNode& made(BlockKey key, std::uint32_t bytes) {
+    BlockNode* const node = memory_.allocate(bytes, kTestType);
+    node->key = key;
+    return *node;
+  }
+  void free(BlockNode& node) { memory_.free(node); }
 
  private:
   io::Scheduler scheduler_;
@@ -70,7 +76,7 @@ TEST(BlockIndex, TellsNamesOfTheSameTagApart) {
   const BlockIndex::Owned index = BlockIndex::make(1);
   const BlockKey first{1, 100};
   const BlockKey second{1, 200};
-  const BlockKey of_far_file{1 + (1 << 11), 100};  // the same eleven bits of its number
+  const BlockKey of_far_file{1 + (1 << 6), 100};  // the same six bits of its number
   index->insert(nodes[first], 0);
   index->insert(nodes[of_far_file], 0);
   EXPECT_EQ(index->find(first, 0), &nodes[first]);
@@ -80,6 +86,28 @@ TEST(BlockIndex, TellsNamesOfTheSameTagApart) {
   std::set<const BlockNode*> of_first;
   index->for_each_of_file(1, [&](BlockNode& node) { of_first.insert(&node); });
   EXPECT_EQ(of_first, (std::set<const BlockNode*>{&nodes[first]}));
+}
+
+TEST(BlockIndex, FindsReplacesAndRemovesBlocksOfAllSizes) {
+  Nodes nodes;
+  const BlockIndex::Owned index = BlockIndex::make(4);
+  // Up to the largest size that a word holds, and far beyond it.
+  const std::vector<std::uint32_t> sizes = {0,        1,        63,     64, 65, 8'000, 255 * 64, 255 * 64 + 1,
+                                            256 * 64, 511 * 64, 5 << 20};
+  const auto key_of = [](std::uint32_t size) { return BlockKey{63, size}; };
+  for (const std::uint32_t size : sizes) index->insert(nodes.sized(key_of(size), size), size);
+  for (const std::uint32_t size : sizes) {
+    ASSERT_EQ(index->find(key_of(size), size), &nodes[key_of(size)]) << size;
+    BlockNode& moved = nodes.made(key_of(size), size);
+    index->replace(nodes[key_of(size)], moved, size);
+    ASSERT_EQ(index->find(key_of(size), size), &moved) << size;
+    std::set<std::uint64_t> of_file;
+    index->for_each_of_file(63, [&](BlockNode& node) { of_file.insert(node.key.offset); });
+    EXPECT_TRUE(of_file.contains(size));
+    index->remove(moved, size);
+    EXPECT_EQ(index->find(key_of(size), size), nullptr) << size;
+    nodes.free(moved);
+  }
 }
 
 TEST(BlockIndex, FetchesOfBlocksThatAreThereAndOfNone) {
