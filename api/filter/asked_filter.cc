@@ -21,6 +21,13 @@ std::optional<std::string> range_partition(const ScanRange& range) {
   return may_have_several ? std::nullopt : std::optional<std::string>(range.partition_key());
 }
 
+/// Returns whether the plan has the range of the scan and the whole filter: one comparison that names no key. A long text is
+/// planned, since the plan is kept.
+bool is_its_own_plan(const Filter& filter) noexcept {
+  return filter.nodes().size() == 1 && filter.nodes().front().kind == FilterNode::Kind::kComparison &&
+         !filter.names_keys() && filter.text_of(0) == filter.text() && filter.text().size() < PlanCache::kTextBytesMin;
+}
+
 std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& scan, Filter& filter,
                                                  format::TableId table) {
   auto planned = std::make_shared<PlannedFilter>();
@@ -51,7 +58,9 @@ Status ask_filter(const PlanCache& plans, const StoreLimits& limits, const Scan&
 Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const StoreLimits& limits, const Scan& scan,
                                                         AskedFilter& asked, format::TableId table) {
   if (asked.kept == nullptr) {
-    if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
+    if (asked.parsed.matches_everything() || is_its_own_plan(asked.parsed)) {
+      return std::shared_ptr<const PlannedFilter>();
+    }
     return plan_filter(plans, scan, asked.parsed, table);
   }
   const std::optional<std::string> partition = asked.kept->names_keys ? range_partition(scan.range) : std::nullopt;

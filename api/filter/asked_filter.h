@@ -22,8 +22,8 @@ struct AskedFilter {
 /// Finds the plan of the scan's filter, or parses the filter. `asked` is empty before. Errors: those of parse_filter().
 Status ask_filter(const PlanCache& plans, const StoreLimits& limits, const Scan& scan, AskedFilter& asked);
 
-/// Returns the plan for the table, or null if the filter matches everything. May take the parsed filter. Errors: as
-/// ask_filter().
+/// Returns the plan for the table, which may take the parsed filter. Returns null if the parsed filter and the range of the scan
+/// are the plan, as for a filter that matches everything. Errors: as ask_filter().
 Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const StoreLimits& limits, const Scan& scan,
                                                         AskedFilter& asked, format::TableId table);
 

@@ -90,7 +90,6 @@ bool may_be_denied(const Comparison& comparison) noexcept {
 /// The filter is of use if it is false whenever all comparisons that statistics can deny are false.
 BlockFilter::BlockFilter(const Filter& filter)
     : filter_(filter),
-      may_(filter.nodes().size()),
       is_of_use_(!may_match([](const Comparison& comparison) { return !may_be_denied(comparison); })) {}
 
 /// Statistics never prove that a comparison is true for all entities: an entity may lack the property. So they never
@@ -98,6 +97,11 @@ BlockFilter::BlockFilter(const Filter& filter)
 template <typename MayHold>
 bool BlockFilter::may_match(MayHold may_hold) {
   const std::vector<FilterNode>& nodes = filter_.nodes();
+  if (nodes.size() == 1 &&
+      nodes.front().kind == FilterNode::Kind::kComparison) {  // most filters; the list needs memory
+    return may_hold(filter_.comparisons()[nodes.front().first]);
+  }
+  may_.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const FilterNode& node = nodes[i];
     const May first = node.kind >= FilterNode::Kind::kNot ? may_[node.first] : May();

@@ -14,6 +14,7 @@
 #include "api/filter/filter.h"
 #include "api/filter/filter_hint.h"
 #include "api/filter/filter_lexer.h"
+#include "api/model/ascii.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "format/keys/sort_key.h"
@@ -75,9 +76,12 @@ bool is_reserved(std::string_view word) noexcept {
   return word == "and" || word == "or" || word == "not" || word == "null" || find_operator(word) != nullptr;
 }
 
+bool is_boolean(std::string_view word) noexcept {
+  return word == "true" || word == "false";
+}
 /// The words `true` and `false` are literals, too.
 bool is_literal(const FilterToken& token) noexcept {
-  return token.kind == FilterToken::Kind::kLiteral || token.text == "true" || token.text == "false";
+  return token.kind == FilterToken::Kind::kLiteral || is_boolean(token.text);
 }
 /// These words are literals only on the right side of an operator. On the left side they are property names.
 bool is_named_number(const FilterToken& token) noexcept {
@@ -100,6 +104,7 @@ class FilterParser {
       : text_(text), is_extended_(grammar == FilterGrammar::kExtended), lexer_(text, is_extended_), filter_(filter) {}
 
   Status run() {
+    if (take_whole()) return Status();
     if (Status moved = advance(); !moved.ok()) return moved;
     if (token_.kind == Kind::kEnd) return Status();
     for (;;) {
@@ -121,6 +126,29 @@ class FilterParser {
     Waiting kind;
     std::size_t offset;
   };
+
+  /// Takes the most frequent form of a whole filter, which needs no tokens: `Name eq 'text'`, with any operator. Returns false
+  /// and changes nothing for every other text.
+  bool take_whole() {
+    constexpr std::size_t kOperatorBytes = 4;  // with the space on either side
+    std::size_t end = 0;
+    while (end < text_.size() && (is_letter(text_[end]) || text_[end] == '_' || (end > 0 && is_digit(text_[end]))))
+      ++end;
+    const std::string_view name = text_.substr(0, end);
+    const std::string_view rest = text_.substr(end);
+    if (end == 0 || end > limits::kPropertyNameCodeUnitsMax || is_reserved(name) || is_boolean(name)) return false;
+    if (rest.size() < kOperatorBytes + 2 || rest[0] != ' ' || rest[kOperatorBytes - 1] != ' ') return false;
+    const NamedOperator* const named = find_operator(rest.substr(1, kOperatorBytes - 2));
+    if (named == nullptr || rest[kOperatorBytes] != '\'' || rest.back() != '\'') return false;
+    const std::string_view literal = rest.substr(kOperatorBytes + 1, rest.size() - kOperatorBytes - 2);
+    if (literal.find('\'') != std::string_view::npos) return false;
+    Comparison& added = add_comparison(name, {0, text_.size()});
+    added.compare = named->compare;
+    added.literal = std::string(literal);
+    filter_.text_ = text_;
+    filter_.compile();
+    return true;
+  }
 
   Status advance() { return lexer_.next(token_); }
   Status error(std::string_view what) const { return filter_error(text_, token_.offset, what); }
@@ -322,17 +350,17 @@ class FilterParser {
   }
 
   /// Adds a comparison of a property whose name was checked.
-  Comparison& add_comparison(const FilterToken& property, Place place) {
+  Comparison& add_comparison(std::string_view property, Place place) {
     add({FilterNode::Kind::kComparison, static_cast<std::uint32_t>(filter_.comparisons_.size()), 0}, place);
     Comparison& added = filter_.comparisons_.emplace_back();
-    added.subject = subject_of(property.text);
-    added.property = property.text;
+    added.subject = subject_of(property);
+    added.property = property;
     return added;
   }
 
   Status compare(const FilterToken& property, CompareOperator compare, Value&& literal, Place place) {
     if (Status checked = check_name(property); !checked.ok()) return checked;
-    Comparison& added = add_comparison(property, place);
+    Comparison& added = add_comparison(property.text, place);
     added.compare = compare;
     added.literal = std::move(literal);
     return Status();
@@ -341,7 +369,7 @@ class FilterParser {
   Status compare_properties(const Operand& left, CompareOperator compare, const Operand& right) {
     if (Status checked = check_name(right.token); !checked.ok()) return checked;
     if (Status checked = check_name(left.token); !checked.ok()) return checked;
-    Comparison& added = add_comparison(left.token, {left.place.begin, right.place.end});
+    Comparison& added = add_comparison(left.token.text, {left.place.begin, right.place.end});
     added.kind = Comparison::Kind::kProperty;
     added.compare = compare;
     added.other_subject = subject_of(right.token.text);
@@ -371,7 +399,7 @@ class FilterParser {
     const Place place{begin, place_of(token_).end};
     if (Status moved = advance(); !moved.ok()) return moved;
     if (Status checked = check_name(property); !checked.ok()) return checked;
-    Comparison& added = add_comparison(property, place);
+    Comparison& added = add_comparison(property.text, place);
     added.kind = named.kind;
     added.literal = std::move(text);
     return Status();
@@ -395,7 +423,7 @@ class FilterParser {
     const Place place{left.place.begin, place_of(token_).end};
     if (Status moved = advance(); !moved.ok()) return moved;
     if (Status checked = check_name(left.token); !checked.ok()) return checked;
-    Comparison& added = add_comparison(left.token, place);
+    Comparison& added = add_comparison(left.token.text, place);
     added.kind = Comparison::Kind::kList;
     added.list = std::make_shared<const ValueList>(ValueList::of(std::move(literals)));
     return Status();

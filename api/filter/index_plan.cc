@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/filter/index_bounds.h"
+#include "api/filter/value_order.h"
 #include "format/keys/entity.h"
 
 namespace varve {
@@ -160,6 +161,27 @@ bool has_each_component(const format::IndexDefinition& definition, const Necessa
                      [&](const format::IndexComponent& component) {
                        return has_component(component, conditions, may_have_large_values);
                      });
+}
+
+/// Returns the plan of a filter that is one `eq`, for an index of that component alone, without the lists of the planner.
+/// Returns nothing for another filter or index, and for a number, which may be stored with several types.
+std::optional<IndexPlan> plan_one_value(const Filter& filter, format::TableId index,
+                                        const format::IndexDefinition& definition) {
+  const bool is_one = filter.nodes().size() == 1 && filter.nodes().front().kind == FilterNode::Kind::kComparison &&
+                      definition.components.size() == 1;
+  if (!is_one) return std::nullopt;
+  const format::IndexComponent& component = definition.components.front();
+  const Comparison& comparison = filter.comparisons().front();
+  const bool is_equal = comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual;
+  if (!is_equal || !is_about(comparison, component)) return std::nullopt;
+  const PropertyType type = comparison.literal.type();
+  if (is_number(type)) return std::nullopt;
+  std::string value;
+  if (!append_component(value, component, type, comparison.literal)) return std::nullopt;
+  IndexPlan plan;
+  plan.equal_components = 1;
+  plan.ranges.push_back(index_range(index, value, {}));
+  return plan;
 }
 
 /// Makes the ranges of one index from its first component on.
@@ -383,6 +405,7 @@ std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId 
 
 std::optional<IndexPlan> plan_index(const Filter& filter, format::TableId index,
                                     const format::IndexDefinition& definition, bool may_have_large_values) {
+  if (std::optional<IndexPlan> plan = plan_one_value(filter, index, definition)) return plan;
   const NecessaryConditions conditions = necessary_conditions(filter);
   if (!has_each_component(definition, conditions, may_have_large_values)) return std::nullopt;
   return IndexPlanner(index, definition, conditions, kIndexRangesMax).plan();

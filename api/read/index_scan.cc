@@ -334,19 +334,28 @@ class MergingWalk final : public IndexWalk {
   OrderedEntries entries_;
 };
 
-/// Returns the ready indexes that can serve the filter: those with most equal components first, then those whose
-/// range has most bounds, then those that have all that the scan uses.
+bool is_asked(const TableIndex& index, const IndexesAsked& asked) noexcept {
+  if (index.state != IndexState::kReady) return false;
+  return asked.only.value_or(index.id) == index.id;
+}
+
+/// Returns nothing if the index cannot serve the filter.
+std::optional<PlannedIndex> planned_index(const IndexedScan& scan, const TableIndex& index) {
+  std::optional<PlannedIndex> planned;
+  std::optional<IndexPlan> plan = plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
+  if (!plan) return planned;
+  const bool has_each_value = plan->equal_components == index.definition.components.size();
+  planned.emplace(PlannedIndex{&index, *std::move(plan), has_each_value, cover_of(scan, index, scan.used)});
+  return planned;
+}
+
+/// Returns the indexes that can serve the filter: those with most equal components first, then those whose range has most
+/// bounds, then those that have all that the scan uses.
 std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan, const IndexesAsked& asked) {
   std::vector<PlannedIndex> planned;
   for (const TableIndex& index : scan.indexes.all) {
-    if (index.state != IndexState::kReady) continue;
-    if (asked.only.value_or(index.id) != index.id) continue;
-    std::optional<IndexPlan> plan =
-        plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
-    if (!plan) continue;
-    const bool has_each_value = plan->equal_components == index.definition.components.size();
-    PlannedIndex& each = planned.emplace_back(PlannedIndex{&index, *std::move(plan), has_each_value});
-    each.cover = cover_of(scan, index, scan.used);
+    if (!is_asked(index, asked)) continue;
+    if (std::optional<PlannedIndex> each = planned_index(scan, index)) planned.push_back(*std::move(each));
   }
   if (planned.size() < 2) return planned;  // A sort allocates.
   std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
@@ -359,10 +368,13 @@ std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan, const Indexes
   return planned;
 }
 
+bool merges_ranges(const PlannedIndex& index, const IndexesAsked& asked) noexcept {
+  return asked.part && index.has_each_value && index.plan.ranges.size() <= kMergedRangesMax;
+}
+
 std::unique_ptr<IndexWalk> walk_of(const IndexedScan& scan, const PlannedIndex& index, const IndexesAsked& asked,
                                    IndexReading& reading) {
-  const bool merges = asked.part && index.has_each_value && index.plan.ranges.size() <= kMergedRangesMax;
-  if (merges) return std::make_unique<MergingWalk>(scan, index, asked.part->backward, reading);
+  if (merges_ranges(index, asked)) return std::make_unique<MergingWalk>(scan, index, asked.part->backward, reading);
   return std::make_unique<CollectingWalk>(scan, index, reading);
 }
 
@@ -382,7 +394,45 @@ bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
   return std::any_of(ranges.begin(), ranges.end(), [](const KeyRange& range) { return !range.is_point; });
 }
 
+namespace {
+
+/// Returns the index to ask if there is one only.
+const TableIndex* only_index(const IndexedScan& scan, const IndexesAsked& asked) noexcept {
+  const TableIndex* only = nullptr;
+  for (const TableIndex& index : scan.indexes.all) {
+    if (!is_asked(index, asked)) continue;
+    if (only != nullptr) return nullptr;
+    only = &index;
+  }
+  return only;
+}
+
+/// Reads up to so many entries of an index that has no other one beside it.
+Result<IndexOffer> offer_of_walk(IndexWalk& walk, const PlannedIndex& index, std::size_t entries_max) {
+  if (Status read = walk.read(entries_max); !read.ok()) return read;
+  Result<IndexOffer> offer = IndexOffer();
+  if (walk.has_ended() || walk.has_part()) take_points(walk.take(), index, *offer);
+  return offer;
+}
+
+/// Does offer_of_indexes() for one index, without the lists that several need.
+Result<IndexOffer> offer_of_index(const IndexedScan& scan, const TableIndex& index, IndexReading& reading,
+                                  const IndexesAsked& asked) {
+  const std::optional<PlannedIndex> planned = planned_index(scan, index);
+  if (!planned || planned->plan.equal_components < asked.equal_components_min) return IndexOffer();
+  if (merges_ranges(*planned, asked)) {
+    MergingWalk walk(scan, *planned, asked.part->backward, reading);
+    return offer_of_walk(walk, *planned, std::min(asked.part->entries, asked.entries_max));
+  }
+  CollectingWalk walk(scan, *planned, reading);
+  return offer_of_walk(walk, *planned, asked.entries_max);
+}
+
+}  // namespace
+
 Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked) {
+  const TableIndex* const only = asked.all ? nullptr : only_index(scan, asked);
+  if (only != nullptr) return offer_of_index(scan, *only, reading, asked);
   std::vector<PlannedIndex> planned = planned_indexes(scan, asked);
   std::size_t walks = 0;
   for (; walks < planned.size(); ++walks) {

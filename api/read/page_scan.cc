@@ -24,6 +24,21 @@ constexpr std::size_t kWalkedPointsMin = 32;
 constexpr std::size_t kPassedForPoint = 8;
 constexpr std::size_t kPointsAhead = 8;
 
+struct PlainKeys {
+  std::string_view partition_key;
+  std::string_view row_key;
+};
+
+/// Returns the keys of an entity where they are in its sort key. Returns nothing if a key has another encoding than its text.
+std::optional<PlainKeys> plain_keys(std::string_view sort_key) noexcept {
+  if (!format::is_framed(sort_key)) return std::nullopt;
+  const std::size_t row = format::partition_of(sort_key).size();
+  const PlainKeys keys{sort_key.substr(format::kTableIdBytes, row - format::kTableIdBytes - 1),
+                       sort_key.substr(row, sort_key.size() - row - 1)};
+  if (!format::is_plain(keys.partition_key) || !format::is_plain(keys.row_key)) return std::nullopt;
+  return keys;
+}
+
 }  // namespace
 
 PageCost& PageCost::operator+=(const PageCost& more) noexcept {
@@ -309,11 +324,17 @@ bool PageScan::offer(const Candidate& candidate) {
 }
 
 bool PageScan::keep(Candidate& candidate) {
-  if (!decode_key(candidate)) return false;
-  if (reader_ != nullptr) return show(candidate);
+  // The decoder pays from the second entity of a partition on.
+  const bool is_alone = points_.size() == 1 && reader_ == nullptr && !candidate.is_key_decoded;
+  std::optional<PlainKeys> keys = is_alone ? plain_keys(candidate.sort_key) : std::nullopt;
+  if (!keys) {
+    if (!decode_key(candidate)) return false;
+    if (reader_ != nullptr) return show(candidate);
+    keys = PlainKeys{key_.partition_key(), key_.row_key()};
+  }
   make_room();
   Entity& entity =
-      page_.entities.emplace_back(spare_texts::copy(key_.partition_key()), spare_texts::copy(key_.row_key()));
+      page_.entities.emplace_back(spare_texts::copy(keys->partition_key), spare_texts::copy(keys->row_key));
   return did(decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity));
 }
 

@@ -55,6 +55,7 @@ Status check_scan(const Scan& scan, const StoreLimits& limits) {
 }
 
 Status check_range(const ScanRange& range) {
+  if (range.kind() == ScanRange::Kind::kTable) return Status();  // It has no text.
   if (Status checked = check_utf8("the bound", range.partition_key()); !checked.ok()) return checked;
   if (Status checked = check_utf8("the bound", range.from()); !checked.ok()) return checked;
   return check_utf8("the bound", range.to().value_or(std::string()));
@@ -136,7 +137,8 @@ Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std:
   if (!table.ok()) return table.status();
   if (!*table) return Status();
 
-  PreparedScan& prepared = made.emplace(PreparedScan{**std::move(table), {}, nullptr, {}, {}, scan.take});
+  PreparedScan& prepared = made.emplace(**std::move(table));
+  prepared.remaining = scan.take;
   prepared.order = *std::move(order);
   KeyRange& range = prepared.range;
   range = call.grant.within(keys_in(prepared.table.id, scan.range), prepared.table.id);
@@ -178,8 +180,7 @@ std::span<const KeyRange> PreparedScan::planned_ranges() const {
 }
 
 const Filter& PreparedScan::residual() const noexcept {
-  static const Filter everything;
-  return planned == nullptr ? everything : planned->plan.residual;
+  return planned == nullptr ? filter : planned->plan.residual;
 }
 
 const Filter& PreparedScan::whole_filter() const noexcept {

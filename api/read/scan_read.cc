@@ -44,7 +44,7 @@ std::size_t entries_of_page(const PreparedScan& prepared, std::uint64_t entities
 bool may_have_index(const TableCall& call, const Scan& scan, const PreparedScan& prepared) {
   if (!call.core.backend().has_indexes()) [[likely]]
     return false;
-  const bool is_of_use = prepared.planned != nullptr || prepared.order != nullptr;
+  const bool is_of_use = prepared.has_filter() || prepared.order != nullptr;
   if (!is_of_use || !is_index_of_use(prepared.ranges())) return false;
   // A cached table without rules has no index now, and not using one is always right.
   return scan.read.snapshot || call.entry.live_id() != prepared.table.id || call.entry.has_rules();
@@ -289,7 +289,7 @@ IndexedScan ScanRead::indexed() const {
 
 /// Sets the points to which one of these indexes leads.
 Status ScanRead::read_points(const IndexedScan& scan, const IndexesAsked& asked) {
-  if (prepared_->planned == nullptr) return Status();
+  if (!prepared_->has_filter()) return Status();
   const std::chrono::nanoseconds deadline = first_ ? order_deadline() : begun_ + scan_.page_time_max;
   IndexReading reading{call_.core.backend().env().clock, deadline, stop_, walk_->read_cost()};
   Result<IndexOffer> offer = offer_of_indexes(scan, reading, asked);
@@ -435,7 +435,7 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
       described.order_components = (*order)->served();
     }
   }
-  if (prepared.planned == nullptr) return described;
+  if (!prepared.has_filter()) return described;
   const std::stop_token never;
   IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
   const std::optional<bool> by_key = prepared.order == nullptr

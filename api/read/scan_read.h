@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/catalog/catalog.h"
@@ -35,16 +36,18 @@ Status check_page_bounds(std::uint32_t entities_max, std::chrono::milliseconds t
 
 /// A checked scan, and the state that it reads.
 struct PreparedScan {
+  explicit PreparedScan(ResolvedTable&& resolved) noexcept : table(std::move(resolved)) {}
+
   ResolvedTable table;
   /// The requested range, without the part before the continuation. It may be empty: lower >= upper.
-  KeyRange range;
-  /// Null if the filter matches everything.
-  std::shared_ptr<const PlannedFilter> planned;
+  KeyRange range{};
+  /// Null if the range and the filter are the plan.
+  std::shared_ptr<const PlannedFilter> planned{};
   /// The filter, unless the plan has the whole of it. If an earlier page planned it, it is not parsed yet.
-  Filter filter;
+  Filter filter{};
   /// The sort key that the continuation names.
-  std::string named;
-  std::optional<std::uint64_t> remaining;
+  std::string named{};
+  std::optional<std::uint64_t> remaining{};
   /// Null if the scan has the order of keys. Then the position is unused.
   std::unique_ptr<const EntityOrder> order{};
   OrderedPosition after{};
@@ -60,6 +63,8 @@ struct PreparedScan {
   const Filter& residual() const noexcept;
   /// Returns the whole filter.
   const Filter& whole_filter() const noexcept;
+  /// Returns whether the filter may reject an entity.
+  bool has_filter() const noexcept { return planned != nullptr || !filter.matches_everything(); }
 };
 
 /// What a read of a table is made on. All of it outlives the read, which sees only what the grant permits.

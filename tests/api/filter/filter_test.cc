@@ -223,6 +223,81 @@ TEST(FilterText, LiteralsOfEveryForm) {
                       Entity("p", "r").set("A", Binary{"\x0A\xFF"})));
 }
 
+/// Describes a parsed filter, or its refusal. A space at the end changes nothing of it.
+std::string described(std::string_view text, FilterGrammar grammar) {
+  const Result<Filter> filter = Filter::parse(text, grammar);
+  if (!filter.ok()) return refusal(text, grammar);
+  std::string described = std::to_string(filter->nodes().size()) + " nodes, " +
+                          std::to_string(filter->comparison_count()) + " counted, " +
+                          (filter->names_keys() ? "keys, " : "") + (filter->is_extended() ? "extended, " : "") +
+                          std::string(filter->text_of(static_cast<std::uint32_t>(filter->nodes().size() - 1)));
+  for (const Comparison& comparison : filter->comparisons()) {
+    const std::string* const literal = comparison.literal.get_if<std::string>();
+    described += "; " + comparison.property + " " + std::to_string(comparison.property_hash) + " subject " +
+                 std::to_string(static_cast<int>(comparison.subject)) + " kind " +
+                 std::to_string(static_cast<int>(comparison.kind)) + " operator " +
+                 std::to_string(static_cast<int>(comparison.compare)) + " " +
+                 (literal == nullptr ? std::string("no text") : "text " + *literal);
+  }
+  return described;
+}
+
+TEST(FilterText, AComparisonWithATextIsReadAsEveryOtherFilter) {
+  const std::vector<std::string> names = {"A",
+                                          "_a1",
+                                          "B2_",
+                                          "PartitionKey",
+                                          "RowKey",
+                                          "Timestamp",
+                                          "add",
+                                          "in",
+                                          "NaN",
+                                          "INF",
+                                          "true",
+                                          "false",
+                                          "null",
+                                          "and",
+                                          "eq",
+                                          "not",
+                                          "1A",
+                                          "A-B",
+                                          "",
+                                          "\xC3\xA9",
+                                          std::string(255, 'n'),
+                                          std::string(256, 'n')};
+  const std::vector<std::string> operators = {" eq ", " ne ",  " gt ",  " ge ", " lt ", " le ", " xx ",
+                                              " EQ ", "  eq ", " eq  ", "eq ",  " eq",  " in ", " add "};
+  const std::vector<std::string> literals = {"''",
+                                             "'x'",
+                                             "'O''Brien'",
+                                             "'x",
+                                             "x'",
+                                             "'",
+                                             "'''",
+                                             "''''",
+                                             "'\xC3\xA9'",
+                                             "'\xC3'",
+                                             "'a' and B eq 'b'",
+                                             "'a' 'b'",
+                                             "('a')",
+                                             "1",
+                                             "B",
+                                             "X'0a'",
+                                             "guid'x'",
+                                             "'" + std::string(300, 'k') + "'"};
+  for (const FilterGrammar grammar : {FilterGrammar::kService, FilterGrammar::kExtended}) {
+    for (const std::string& name : names) {
+      for (const std::string& with : operators) {
+        for (const std::string& literal : literals) {
+          const std::string text = name + with + literal;
+          EXPECT_EQ(described(text, grammar), described(text + " ", grammar)) << text;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(described("A eq 'x'", FilterGrammar::kService).substr(0, 32), "1 nodes, 1 counted, A eq 'x'; A ");
+}
+
 TEST(FilterText, Q21_ValuesOfOneTypeAreOrdered) {
   const Entity entity = Entity("p", "r").set("B", "b").set("T", false).set("X", Binary{"\x7F"});
   EXPECT_TRUE(matches("B gt 'B' and B lt 'bB' and B gt ''", entity));

@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/filter/index_plan.h"
 #include "api/read/scan_read.h"
 #include "io/simulated/manual_clock.h"
 #include "tests/api/uneven_text.h"
@@ -29,6 +30,7 @@ using format::IndexDefinition;
 using format::IndexSource;
 
 constexpr std::uint64_t kSeed = 20'261'129;
+constexpr format::TableId kAnIndex = format::make_table_id(3, 4);
 
 class IndexScan : public IndexBench {
  protected:
@@ -303,6 +305,9 @@ TEST_F(IndexScan, I7_AChoiceOfTwoIndexesReadsAFewTimesWhatThePageNeeds) {
   EXPECT_TRUE(keys_of(ranges).front().starts_with("p/14960"));
   EXPECT_LE(ranges.cost.entities_examined, 6U);
   EXPECT_LE(blocks_of(ranges), 4 * blocks_of(alone));
+  // Each of the two is asked for the filter that only it can serve.
+  EXPECT_EQ(page_of("A eq 2").cost.entities_examined, 0U);
+  EXPECT_LE(page_of("B eq 7").cost.entities_examined, 6U);
 }
 
 TEST_F(IndexScan, I7_AChoiceForAPartReadsTheEntriesOfThePartAlone) {
@@ -428,6 +433,64 @@ TEST_F(IndexScan, TimeAndStopTokenBoundTheReadingOfEntriesAndItsBlocksAreCounted
   EXPECT_GT(page->cost.blocks_read + page->cost.blocks_from_cache, 0U);
   stop.request_stop();
   EXPECT_EQ(offered(std::chrono::nanoseconds::max(), cost).code(), Code::kCancelled);
+}
+
+/// Describes the ranges and the rank of a plan.
+std::string described_plan(const std::string& text, const format::IndexDefinition& definition,
+                           bool may_have_large_values) {
+  const Result<Filter> filter = Filter::parse(text);
+  EXPECT_TRUE(filter.ok()) << text << ": " << filter.status().to_string();
+  if (!filter.ok()) return {};
+  const std::optional<IndexPlan> plan = plan_index(*filter, kAnIndex, definition, may_have_large_values);
+  if (!plan) return "none";
+  std::string described = std::to_string(plan->equal_components) + (plan->has_range ? " and a range" : "") +
+                          (plan->has_two_bounds ? " of two bounds" : "");
+  for (const KeyRange& range : plan->ranges) {
+    described += "; " + range.lower + " to " + range.upper + (range.is_point ? ", a point" : "");
+  }
+  return described;
+}
+
+TEST(IndexPlan, I6_OneConditionHasTheRangesOfTheSameOneTwice) {
+  const std::vector<std::string> literals = {"'x'",
+                                             "''",
+                                             "'" + std::string(300, 'k') + "'",
+                                             "true",
+                                             "1",
+                                             "2L",
+                                             "1.5",
+                                             "NaN",
+                                             "X'0aFF'",
+                                             "X''",
+                                             "guid'0f1e2d3c-0000-4000-8000-00000000abcd'",
+                                             "datetime'2026-11-29T00:00:00Z'"};
+  std::vector<std::vector<format::IndexComponent>> indexes;
+  for (const bool descending : {false, true}) {
+    indexes.push_back({{format::IndexSource::kProperty, "A", descending}});
+    indexes.push_back({{format::IndexSource::kPartitionKey, "", descending}});
+    indexes.push_back({{format::IndexSource::kRowKey, "", descending}});
+    indexes.push_back({{format::IndexSource::kTimestamp, "", descending}});
+    indexes.push_back({{format::IndexSource::kProperty, "A", descending}, {format::IndexSource::kRowKey, "", false}});
+    indexes.push_back(
+        {{format::IndexSource::kProperty, "B", descending}, {format::IndexSource::kProperty, "A", false}});
+  }
+  std::size_t served = 0;
+  for (const std::vector<format::IndexComponent>& components : indexes) {
+    for (const std::string property : {"A", "PartitionKey", "RowKey", "Timestamp"}) {
+      for (const std::string compare : {" eq ", " ge ", " lt ", " ne "}) {
+        for (const std::string& literal : literals) {
+          for (const bool may_have_large_values : {false, true}) {
+            const std::string condition = property + compare + literal;
+            const std::string one = described_plan(condition, {components}, may_have_large_values);
+            EXPECT_EQ(one, described_plan(condition + " and " + condition, {components}, may_have_large_values))
+                << condition;
+            if (one != "none") ++served;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(served, 100U);
 }
 
 }  // namespace
