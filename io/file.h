@@ -64,6 +64,14 @@ class ReadableFile {
   }
 };
 
+/// Which durable writes are faster into prepared space.
+enum class FillGain : std::uint8_t {
+  kNone,
+  /// Only writes that are in flight beside each other.
+  kBesideOthers,
+  kAll,
+};
+
 /// A log segment: a file that is allocated at its full size, written in any order at places that its caller reserved,
 /// and then cut to its end.
 class LogSegment {
@@ -97,6 +105,9 @@ class LogSegment {
 
   /// Cuts the file to `size_bytes`, durably. No write may be in flight, and none may follow.
   virtual Status cut(std::uint64_t size_bytes, SyncPoint point) = 0;
+
+  /// Returns which writes are faster into prepared space here.
+  virtual FillGain fill_gain() const noexcept { return FillGain::kAll; }
 };
 
 /// Memory with a file of the same size. Bytes that were kept survive the death of the process, but not a crash of the

@@ -114,6 +114,36 @@ bool transaction_by_etags(const Setting& setting, const Counted& counted) {
   return is_well;
 }
 
+/// Each transaction inserts a partition of new entities, between those of the table or after them.
+bool transaction_of_inserts(const Setting& setting, const Counted& counted, bool is_between) {
+  Machine machine(setting.directory);
+  machine.fill();
+  machine.compact();
+  std::vector<EntityGroupTransaction> transactions(setting.operations);
+  for (std::uint64_t i = 0; i < setting.operations; ++i) {
+    const std::string partition = partition_key(is_between ? i : kEntities / kEntitiesOfPartition + i) + "n";
+    for (std::uint64_t n = 0; n < kTransactionEntities; ++n) {
+      Entity entity(partition, keys_of(n).row);
+      entity.set("Payload", std::string(payload_of(i * kTransactionEntities + n)));
+      transactions[i].add({WriteOperation::Kind::kInsert, std::move(entity), ETag::any()});
+    }
+  }
+  bool is_well = machine.is_ready();
+  counted([&] {
+    for (const EntityGroupTransaction& transaction : transactions) {
+      is_well = machine.table().execute(transaction).ok() && is_well;
+    }
+  });
+  return is_well;
+}
+
+bool inserts_between(const Setting& setting, const Counted& counted) {
+  return transaction_of_inserts(setting, counted, true);
+}
+bool inserts_after(const Setting& setting, const Counted& counted) {
+  return transaction_of_inserts(setting, counted, false);
+}
+
 /// Calls `read(table, i)` for the given number of reads: once to fill the cache, and then counted. `read` returns
 /// whether it succeeded.
 template <typename Read>
@@ -291,6 +321,8 @@ const std::vector<HotPath>& hot_paths() {
         {"put, durable", "an entity", 5'000, put_durable},
         {"put, buffered", "an entity", 5'000, put_buffered},
         {"transaction of 100 replaces by ETag", "a transaction", 50, transaction_by_etags},
+        {"transaction of 100 inserts between others", "a transaction", 50, inserts_between},
+        {"transaction of 100 inserts after others", "a transaction", 50, inserts_after},
         {"get, cached", "an entity", 5'000, cached_get},
         {"get, cached, of a table whose entities end", "an entity", 5'000, cached_get_of_ending},
         {"get_many of 64, cached", "an entity", 6'400, cached_get_many},

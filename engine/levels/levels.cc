@@ -221,11 +221,27 @@ Levels::Span Levels::flush(std::size_t flush) const noexcept {
   return levels_[0].span(begin, flushes_[flush].end - begin);
 }
 
-const LevelFile* Levels::find_in_flush(std::size_t flush, std::string_view key) const noexcept {
+/// Returns the flush's only file, or the first one of several that ends at or after the key. Null if there is none.
+const LevelFilePtr* Levels::first_of_flush(std::size_t flush, std::string_view key) const noexcept {
   const Flush& files = flushes_[flush];
-  const LevelFilePtr* const file =
-      files.several.empty() ? &levels_[0][files.end - 1] : files.several.find_first(ends_before(key));
+  return files.several.empty() ? &levels_[0][files.end - 1] : files.several.find_first(ends_before(key));
+}
+
+const LevelFile* Levels::find_in_flush(std::size_t flush, std::string_view key) const noexcept {
+  const LevelFilePtr* const file = first_of_flush(flush, key);
   return file != nullptr && range_of(**file).holds(key) ? file->get() : nullptr;
+}
+
+bool Levels::has_overlapping(const KeyRange& range) const noexcept {
+  const auto overlaps = [&range](const LevelFilePtr* file) {
+    return file != nullptr && range_of(**file).overlaps(range);
+  };
+  for (std::size_t number = 0; number < flush_count(); ++number) {
+    if (overlaps(first_of_flush(number, range.smallest))) return true;
+  }
+  return std::any_of(levels_.begin() + 1, levels_.end(), [&](const LevelSequence& level) {
+    return !level.empty() && overlaps(level.find_first(ends_before(range.smallest)));
+  });
 }
 
 LevelFiles Levels::level0_overlapping(const KeyRange& range) const {

@@ -87,6 +87,8 @@ class Levels {
 
   /// For a level above 0: returns its files that overlap the range, valid as long as these levels.
   Span overlapping(std::uint32_t level, const KeyRange& range) const noexcept;
+  /// Returns whether a file of any level overlaps the range. If not, no search for a key of the range finds a file.
+  bool has_overlapping(const KeyRange& range) const noexcept;
   /// Returns the files of level 0 that overlap the range, in their order.
   LevelFiles level0_overlapping(const KeyRange& range) const;
   /// Returns the files of all levels that overlap the range, level 0 first.
@@ -94,6 +96,7 @@ class Levels {
 
  private:
   std::size_t index_of(const format::TableFileEntry& entry) const noexcept;
+  const LevelFilePtr* first_of_flush(std::size_t flush, std::string_view key) const noexcept;
   Status add(const LevelFilePtr& file);
   Status add_to_level0(const LevelFilePtr& file);
   void arrange_level0(LevelFiles files);

@@ -115,9 +115,9 @@ bool SegmentSupply::may_have_room() const {
   return last_failure_.ok() && !retry_later_;
 }
 
-void SegmentSupply::expect_large_writes(bool expected) noexcept {
+void SegmentSupply::expect(UsualWrites writes) noexcept {
   const io::MutexGuard guard(mutex_);
-  expects_large_writes_ = expected;
+  expected_ = writes;
   plan_filling();
 }
 
@@ -168,7 +168,7 @@ void SegmentSupply::wake_filling(std::uint64_t used_bytes) noexcept {
 /// Sets the use at which the spare's next step is due.
 void SegmentSupply::plan_filling() {
   std::uint64_t due_at = kNoFill;
-  if (spare_ && !expects_large_writes_) {
+  if (spare_ && filling_pays()) {
     const std::uint64_t bytes = spare_->file->allocated_bytes();
     const std::uint64_t prepared = spare_->file->prepared_bytes();
     if (prepared < bytes) due_at = pace_.use_at(prepared, bytes);

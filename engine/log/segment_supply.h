@@ -30,6 +30,9 @@
 
 namespace varve::engine {
 
+/// The writes that the log mostly makes.
+enum class UsualWrites : std::uint8_t { kLone, kBesideOthers, kLarge };
+
 class SegmentSupply {
  public:
   /// Both callbacks are called without a lock. `on_fatal` is called if the manifest failed permanently, so that the
@@ -46,9 +49,10 @@ class SegmentSupply {
   /// nothing is changed, and the next call tries again.
   Result<SegmentFile> take(std::uint64_t bytes_min, bool may_use_ballast);
 
-  /// Sets whether later segments will mostly take large writes. Such segments are not filled, because filling would
-  /// write as many bytes as it saves time. The thread that calls take() calls it before take().
-  void expect_large_writes(bool expected) noexcept;
+  /// Sets which writes later segments will mostly take. Segments for large writes are not filled, because filling would
+  /// write as many bytes as it saves time. Others are filled if the file system makes such writes faster by it. The
+  /// leader calls it.
+  void expect(UsualWrites writes) noexcept;
 
   /// Reports that the log begins to use a segment that this opening of the store made. The leader calls it, also for the
   /// first segment.
@@ -124,6 +128,11 @@ class SegmentSupply {
   void wake_filling(std::uint64_t used_bytes) noexcept;
   void fill_spare();
   void await_filling() VARVE_REQUIRES(mutex_);
+  /// Returns whether zeros in the spare, which must exist, make the expected writes faster.
+  bool filling_pays() const VARVE_REQUIRES(mutex_) {
+    if (expected_ == UsualWrites::kBesideOthers) return true;  // If nothing gains here, all counts as prepared.
+    return expected_ == UsualWrites::kLone && spare_->file->fill_gain() == io::FillGain::kAll;
+  }
   void plan_filling() VARVE_REQUIRES(mutex_);
   bool has_idle_space() const VARVE_REQUIRES(mutex_);
   void wait_for_a_while(Job& job) VARVE_REQUIRES(mutex_);
@@ -156,7 +165,7 @@ class SegmentSupply {
   ReleasedSegments released_ VARVE_GUARDED_BY(mutex_);
   std::vector<format::ClosedSegment> closed_ VARVE_GUARDED_BY(mutex_);  // until they are recorded
   std::vector<std::uint64_t> removed_ VARVE_GUARDED_BY(mutex_);
-  bool expects_large_writes_ VARVE_GUARDED_BY(mutex_) = false;
+  UsualWrites expected_ VARVE_GUARDED_BY(mutex_) = UsualWrites::kLone;
   std::uint64_t closed_told_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t closed_recorded_ VARVE_GUARDED_BY(mutex_) = 0;
   Status last_failure_ VARVE_GUARDED_BY(mutex_);

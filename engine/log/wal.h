@@ -31,6 +31,7 @@
 #include "engine/log/log_memory.h"
 #include "engine/log/log_slots.h"
 #include "engine/log/segment_supply.h"
+#include "engine/log/write_overlap.h"
 #include "engine/log/write_tracker.h"
 #include "format/log/log_record.h"
 #include "varve/result.h"
@@ -151,6 +152,8 @@ class Wal {
   void begin_segment(SegmentFile next) noexcept;
   Status write_alone(LogWrite write, io::SyncPoint point) noexcept;
   void close_slot() noexcept;
+  void note_write() noexcept;
+  UsualWrites usual_writes() const noexcept;
   void defer(LogWrites& writes) noexcept;
   std::optional<LogWrite> take_deferred() noexcept;
   void wait_for_writes() noexcept;
@@ -199,6 +202,10 @@ class Wal {
 
   io::Mutex memory_mutex_;
   std::vector<LogMemory> memory_ VARVE_GUARDED_BY(memory_mutex_);
+
+  // Used by the leader, for the zeros ahead.
+  bool takes_large_writes_ = false;  // as the segment before did
+  WriteOverlap overlap_;
 };
 
 }  // namespace varve::engine

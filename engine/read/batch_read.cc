@@ -67,14 +67,17 @@ Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState
   std::vector<std::optional<FoundEntry>> found(sort_keys.size());
   KnownBlocks known;
   std::vector<PlacedSearch> placed;
-  placed.reserve(sort_keys.size());  // A search that has begun must not move.
   const std::vector<std::size_t> places = places_by_key(sort_keys);
   const std::vector<LookupKey> keys = hashed(sort_keys, places, wanted.at_most);
+  // New keys of one partition often lie between all tables, or after them.
+  const bool may_be_in_tables =
+      !keys.empty() && state.tables->has_overlapping({keys.front().sort_key, keys.back().sort_key});
+  if (may_be_in_tables) placed.reserve(keys.size());  // A search that has begun must not move.
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i + kPrefetchedAhead < places.size()) prefetch_memtables(state, keys[i + kPrefetchedAhead].hash);
     const std::size_t place = places[i];
     found[place] = read_memtables(state, keys[i]);
-    if (!found[place]) placed.emplace_back(place, *state.tables, keys[i], wanted, known);
+    if (!found[place] && may_be_in_tables) placed.emplace_back(place, *state.tables, keys[i], wanted, known);
   }
   begin_all(placed, blocks, searches);
   searches.finish();

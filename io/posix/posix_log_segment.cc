@@ -70,14 +70,15 @@ bool lacks_journal(dev_t device, const char* system) noexcept {
   return bytes > 0 && std::string_view(task.data(), static_cast<std::size_t>(bytes)).starts_with("<none>");
 }
 
-Result<bool> zero_filling_helps_in(int descriptor, const std::string& path) {
+Result<FillGain> fill_gain_in(int descriptor, const std::string& path) {
   struct statfs file_system {};
   if (::fstatfs(descriptor, &file_system) != 0) return os_error(errno, {"fstatfs", path});
   const auto type = static_cast<std::uint32_t>(file_system.f_type);
-  if (type != EXT4_SUPER_MAGIC) return zero_filling_helps(type);
+  if (!zero_filling_helps(type)) return FillGain::kNone;
+  if (type != EXT4_SUPER_MAGIC) return FillGain::kAll;
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return os_error(errno, {"fstat", path});
-  return !lacks_journal(status.st_dev, "/sys");
+  return lacks_journal(status.st_dev, "/sys") ? FillGain::kBesideOthers : FillGain::kAll;
 }
 
 Result<std::unique_ptr<LogSegment>> PosixLogSegment::create(const FileAt& file, std::uint64_t bytes,
@@ -133,9 +134,9 @@ Status PosixLogSegment::prepare() {
   if (refused != 0 && refused != EINVAL) return os_error(refused, {"fcntl(F_SETFL, O_DIRECT)", guard_.path()});
   direct_ = refused == 0;
 
-  const Result<bool> helps = zero_filling_helps_in(descriptor, guard_.path());
-  if (!helps.ok()) return helps.status();
-  filling_helps_ = *helps;
+  const Result<FillGain> gain = fill_gain_in(descriptor, guard_.path());
+  if (!gain.ok()) return gain.status();
+  fill_gain_ = *gain;
 
   if (const int error = file_size_error(allocated_bytes_); error != 0) {
     return os_error(error, {"fallocate", guard_.path()});
@@ -172,7 +173,7 @@ Status PosixLogSegment::fill_to(std::uint64_t end) {
   assert(!written_to_.load(std::memory_order_relaxed) || stop_filling_.load(std::memory_order_relaxed));
   const std::lock_guard<std::mutex> filling(filling_);
   if (Status usable = guard_.check("fill"); !usable.ok()) return usable;
-  if (!filling_helps_) return Status();
+  if (fill_gain_ == FillGain::kNone) return Status();
   Status filled = zero_to(std::min(end, allocated_bytes_));
   // If there is no memory for the zeros, nothing was written, and the segment is unharmed.
   return filled.ok() || filled.code() == Code::kOutOfMemory ? filled : guard_.fail(filled);

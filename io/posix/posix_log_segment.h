@@ -4,7 +4,8 @@
 //
 // Reason for the zeros: a durable write into allocated but unwritten space must also commit the file system's record
 // that the space is now written. Over zeros it is only the device write, which is nearly twice as fast. A file system
-// without a journal commits no such record, and gets no zeros.
+// without a journal commits no such record, so a lone write gains nothing. But it still notes the space as written,
+// which makes writes beside each other wait.
 #pragma once
 
 #include <atomic>
@@ -34,12 +35,12 @@ inline constexpr std::size_t kFillChunkBytes = std::size_t{128} << 10;
 /// overwrite. `type` is the f_type of statfs.
 bool zero_filling_helps(std::uint32_t type) noexcept;
 
-/// Returns true if the ext2, ext3 or ext4 on `device` is known to keep no journal. There, a write into unwritten space
-/// commits nothing else. `system` is the directory in which the kernel says so, "/sys".
+/// Returns true if the ext2, ext3 or ext4 on `device` is known to keep no journal. There, a lone write into unwritten
+/// space commits nothing else. `system` is the directory in which the kernel says so, "/sys".
 bool lacks_journal(dev_t device, const char* system) noexcept;
 
-/// Returns whether zeros make later writes to the open file faster. Errors: those of os_error().
-Result<bool> zero_filling_helps_in(int descriptor, const std::string& path);
+/// Returns which later writes to the open file zeros make faster. Errors: those of os_error().
+Result<FillGain> fill_gain_in(int descriptor, const std::string& path);
 
 class PosixLogSegment final : public LogSegment {
  public:
@@ -62,8 +63,9 @@ class PosixLogSegment final : public LogSegment {
   void stop_filling() noexcept override;
   std::uint64_t filled_bytes() const noexcept override { return filled_bytes_.load(std::memory_order_acquire); }
   std::uint64_t prepared_bytes() const noexcept override {
-    return filling_helps_ ? prepared_bytes_.load(std::memory_order_acquire) : allocated_bytes_;
+    return fill_gain_ == FillGain::kNone ? allocated_bytes_ : prepared_bytes_.load(std::memory_order_acquire);
   }
+  FillGain fill_gain() const noexcept override { return fill_gain_; }
   bool direct() const noexcept override { return direct_; }
 
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) override;
@@ -80,8 +82,8 @@ class PosixLogSegment final : public LogSegment {
   HandleGuard guard_;
   FilePlace place_;
   const std::uint64_t allocated_bytes_;
-  bool direct_ = false;        // Fixed once create() or recycle() returns.
-  bool filling_helps_ = true;  // Likewise.
+  bool direct_ = false;                  // Fixed once create() or recycle() returns.
+  FillGain fill_gain_ = FillGain::kAll;  // Likewise.
 
   std::mutex filling_;  // Held by fill_to() for its whole duration.
   /// Zeros for the next fills. Guarded by filling_; there while space is left to fill.

@@ -74,6 +74,7 @@ class MemoryLogSegment final : public LogSegment, private MemoryHandle {
   void stop_filling() noexcept override;
   std::uint64_t filled_bytes() const noexcept override { return filled_bytes_.load(std::memory_order_acquire); }
   std::uint64_t prepared_bytes() const noexcept override { return prepared_bytes_.load(std::memory_order_acquire); }
+  FillGain fill_gain() const noexcept override { return hold_.state().fill_gain(); }
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) override;
   Status cut(std::uint64_t size_bytes, SyncPoint point) override;
 

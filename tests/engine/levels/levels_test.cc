@@ -24,6 +24,7 @@ TEST(Levels, EmptyHoldsNothing) {
   EXPECT_EQ(levels.find(3, "a"), nullptr);
   EXPECT_THAT(levels.overlapping(3, {"a", "z"}), IsEmpty());
   EXPECT_THAT(levels.all_overlapping({"a", "z"}), IsEmpty());
+  EXPECT_FALSE(levels.has_overlapping({"a", "z"}));
 }
 
 TEST(Levels, Level0StandsNewestFirstWhateverItsNumbers) {
@@ -206,6 +207,7 @@ TEST(LevelsProperty, SearchesOfFlushesAgreeWithLookingAtEveryFile) {
         ASSERT_EQ(levels.find_in_flush(flush, smallest), holder);
       }
       ASSERT_EQ(numbers_of(levels.level0_overlapping({smallest, largest})), overlapping);
+      ASSERT_EQ(levels.has_overlapping({smallest, largest}), !overlapping.empty());
     }
   }
   EXPECT_GT(several, 1000u);
@@ -235,6 +237,7 @@ TEST(LevelsProperty, SearchesAgreeWithLookingAtEveryFile) {
         if (range_of(*file).holds(smallest)) holder = file.get();
       }
       ASSERT_EQ(numbers_of(levels.overlapping(1, {smallest, largest})), overlapping);
+      ASSERT_EQ(levels.has_overlapping({smallest, largest}), !overlapping.empty());
       ASSERT_EQ(levels.find(1, smallest), holder);
     }
   }
