@@ -161,7 +161,8 @@ inline void SortedBlockCursor::prefetch_ahead(const char* at, const char* next, 
   }
   if (tail.empty() && kept == key_.size()) return false;
   prefetch_ahead(next_, ahead.end, end_);
-  key_.replace_tail(kept, tail);
+  static_assert(kSortedBlockTrailerBytes >= KeyBuffer::kShortTail, "they follow any entry");
+  key_.replace_short_tail(kept, tail);
   take(next_, ahead);
   *shared = kept;
   return true;

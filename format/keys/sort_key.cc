@@ -349,19 +349,26 @@ Result<SortKey> decode_sort_key(std::string_view key) {
   return decoded;
 }
 
-bool SortKeyDecoder::decode_row_alone(std::string_view key) noexcept {
+bool SortKeyDecoder::decode_row_alone(std::string_view key, std::size_t shared) noexcept {
   const std::size_t partition_bytes = partition_.size();
   if (partition_bytes < kWordBytes || key.size() <= partition_bytes || key.back() != kEnd) return false;
-  if (!begins_with_words(key.data(), partition_)) return false;
   const std::string_view row = key.substr(partition_bytes, key.size() - partition_bytes - 1);
-  if (!is_plain(row)) return false;  // Plain bytes contain no end.
+  const std::size_t known = std::min(shared, plain_bytes_);
+  if (known >= partition_bytes && known + kWordBytes >= key.size() - 1 && row.size() >= kWordBytes) {
+    if (!is_plain(load_u64(row.data() + row.size() - kWordBytes))) return false;
+  } else {
+    if (!begins_with_words(key.data(), partition_)) return false;
+    if (!is_plain(row)) return false;  // Plain bytes contain no end.
+  }
   row_key_ = row;
+  plain_bytes_ = partition_bytes + row.size();
   return true;
 }
 
 Status SortKeyDecoder::decode_all(std::string_view key) {
   std::string_view rest = key;
   row_key_ = {};
+  plain_bytes_ = 0;
   if (!partition_.empty() && key.starts_with(partition_)) {
     rest.remove_prefix(partition_.size());
   } else {

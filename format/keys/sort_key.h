@@ -100,8 +100,8 @@ class SortKeyDecoder {
   /// Decodes a key. Errors: see decode_sort_key().
   Status decode(std::string_view key) { return decode_row_alone(key) ? Status() : decode_all(key); }
   /// Does the same for a key of the last key's partition whose RowKey is its own encoding. Returns false for others, and
-  /// changes nothing then.
-  bool decode_row_alone(std::string_view key) noexcept;
+  /// changes nothing then. The key is known to begin with the first `shared` bytes of the last decoded one.
+  bool decode_row_alone(std::string_view key, std::size_t shared = 0) noexcept;
 
   // Return the texts of the last decoded key. They are valid until the next decode(), the RowKey also only as long as
   // the key's bytes: a RowKey that is its own encoding is not copied.
@@ -113,6 +113,8 @@ class SortKeyDecoder {
 
   /// The last key's table id and PartitionKey, end byte included. Empty if no key is decoded.
   std::string partition_;
+  /// Of the last key: the bytes of partition_, and the plain ones after it. Zero if its RowKey is not plain.
+  std::size_t plain_bytes_ = 0;
   SortKey decoded_;  // its RowKey only if that is not its own encoding
   std::string_view row_key_;
 };
