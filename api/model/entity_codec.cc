@@ -213,6 +213,10 @@ Value value_of(const format::PropertyView& property) {
 
 /// Makes the view of the value in place, because a copy of it right after it was written in parts would be slow.
 inline void make_view(const format::PropertyView& property, ValueView& value) noexcept {
+  if (property.type == format::PropertyType::kString) {  // most properties
+    value.emplace<std::string_view>(property.value);
+    return;
+  }
   switch (property.type) {
     case format::PropertyType::kBinary: value.emplace<BinaryView>().bytes = property.value; return;
     case format::PropertyType::kBoolean: value.emplace<bool>(property.as_boolean()); return;
@@ -221,7 +225,7 @@ inline void make_view(const format::PropertyView& property, ValueView& value) no
     case format::PropertyType::kGuid: value.emplace<Guid>().bytes = property.as_guid(); return;
     case format::PropertyType::kInt32: value.emplace<std::int32_t>(property.as_int32()); return;
     case format::PropertyType::kInt64: value.emplace<std::int64_t>(property.as_int64()); return;
-    case format::PropertyType::kString: value.emplace<std::string_view>(property.value); return;
+    case format::PropertyType::kString: return;
     case format::PropertyType::kLargeValue:
       value.emplace<LargeValue>(LargeValueMaker::make(property.as_large_value()));
       return;
@@ -441,13 +445,17 @@ void view_value(const format::PropertyView& property, ValueView& value) noexcept
 
 namespace {
 
-/// Makes views of the selected properties, and moves `viewed` past them.
-bool view_selected(format::PropertyReader reader, std::span<const std::string> select, PropertyView*& viewed) {
-  return read_selected(reader, select, [&viewed](const format::PropertyView& property) {
+/// Does view_entity() for the selected properties. `properties` has room for them. Apart, because it needs much of the stack.
+[[gnu::noinline]] bool view_selected(format::PropertyReader reader, std::span<const std::string> select,
+                                     std::vector<PropertyView>& properties, EntityView& entity) {
+  PropertyView* viewed = properties.data();
+  const bool is_well = read_selected(reader, select, [&viewed](const format::PropertyView& property) {
     viewed->name = property.name;
     make_view(property, viewed->value);
     ++viewed;
   });
+  entity.properties = {properties.data(), viewed};
+  return is_well;
 }
 
 }  // namespace
@@ -459,12 +467,8 @@ bool view_entity(format::CommitVersion version, std::string_view bytes, std::spa
   const std::size_t count = reader.property_count();
   if (properties.size() < count) properties.resize(count);
   entity.etag = ETag::of_timestamp(DateTime{version});
+  if (!select.empty()) return view_selected(reader, select, properties, entity);
   PropertyView* viewed = properties.data();
-  if (!select.empty()) {
-    const bool is_well = view_selected(reader, select, viewed);
-    entity.properties = {properties.data(), viewed};
-    return is_well;
-  }
   // In registers: a property that was written in parts is slow to read as a whole.
   format::PropertyView property;
   for (PropertyView* const end = viewed + count; viewed != end; ++viewed) {

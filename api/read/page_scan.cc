@@ -166,7 +166,8 @@ PageScan::Ended PageScan::walk() {
   const std::uint64_t before = cursor.entries_examined();
   while (cursor.valid()) {
     if (cursor.entries_examined() - before >= share_.entries_max || bytes_ >= bytes_end_) return Ended::kShare;
-    if (take(cursor.key(), cursor.version(), cursor.value())) return Ended::kPage;
+    shared_with_key_ = std::min(shared_with_key_, cursor.shared());
+    if (take({cursor.key(), cursor.version(), cursor.value(), shared_with_key_})) return Ended::kPage;
     backward_ ? cursor.previous() : cursor.next();
   }
   if (read_cost_.wants_disk || cursor.has_stopped()) return Ended::kShare;
@@ -287,7 +288,10 @@ PageScan::Ended PageScan::look_up_together(std::span<const std::string_view> poi
 }
 
 bool PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
-  Candidate candidate{sort_key, version, value};
+  return take({sort_key, version, value});
+}
+
+[[gnu::always_inline]] inline bool PageScan::take(Candidate candidate) {
   if (is_over()) {
     if (first_ == nullptr) return end_before(candidate);
     if (bounds_.stop.stop_requested()) return true;  // The caller reports a stop itself.
@@ -297,7 +301,7 @@ bool PageScan::take(std::string_view sort_key, format::CommitVersion version, st
     return true;
   }
   if (bounds_.short_pages) {
-    const ShortPages::Verdict verdict = bounds_.short_pages->judge(sort_key);
+    const ShortPages::Verdict verdict = bounds_.short_pages->judge(candidate.sort_key);
     if (verdict != ShortPages::Verdict::kTake) {
       return end_before(candidate, verdict == ShortPages::Verdict::kEndAtPartition);
     }
@@ -323,13 +327,17 @@ bool PageScan::offer(const Candidate& candidate) {
   return has_first_ || !failure_.ok();
 }
 
-bool PageScan::keep(Candidate& candidate) {
+[[gnu::always_inline]] inline bool PageScan::keep(Candidate& candidate) {
+  if (reader_ == nullptr) return make_entity(candidate);
+  return decode_key(candidate) && show(candidate);
+}
+
+bool PageScan::make_entity(Candidate& candidate) {
   // The decoder pays from the second entity of a partition on.
-  const bool is_alone = points_.size() == 1 && reader_ == nullptr && !candidate.is_key_decoded;
+  const bool is_alone = points_.size() == 1 && !candidate.is_key_decoded;
   std::optional<PlainKeys> keys = is_alone ? plain_keys(candidate.sort_key) : std::nullopt;
   if (!keys) {
     if (!decode_key(candidate)) return false;
-    if (reader_ != nullptr) return show(candidate);
     keys = PlainKeys{key_.partition_key(), key_.row_key()};
   }
   make_room();
@@ -355,7 +363,7 @@ std::uint64_t PageScan::bytes_of(const Candidate& candidate) const {
          (counts_all ? candidate.value.size() : selected_bytes(candidate.value, scan_.read.select));
 }
 
-bool PageScan::show(const Candidate& candidate) {
+[[gnu::always_inline]] inline bool PageScan::show(const Candidate& candidate) {
   EntityView entity;
   entity.partition_key = key_.partition_key();
   entity.row_key = key_.row_key();

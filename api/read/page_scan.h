@@ -132,6 +132,8 @@ class PageScan {
     std::string_view sort_key;
     format::CommitVersion version = 0;
     std::string_view value;
+    /// The bytes that its key is known to share with the one in key_, at the start.
+    std::size_t shared = 0;
     bool is_key_decoded = false;  // into key_
     bool is_open = false;         // as opened_
   };
@@ -157,6 +159,7 @@ class PageScan {
   /// Offers the entity to the order. Returns whether the page has ended, also by an error.
   bool offer(const Candidate& candidate);
   // These return true if the page has ended. If it ended by an error, failure_ is that error.
+  bool take(Candidate candidate);
   bool take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
   bool fail(Status failure);
   /// Ends the page. The next page begins at the candidate, or at the start of its partition.
@@ -168,11 +171,13 @@ class PageScan {
   // These return false after an error, which is failure_ then.
   bool did(Status step);
   bool keep(Candidate& candidate);
+  bool make_entity(Candidate& candidate);
   bool show(const Candidate& candidate);
   bool decode_key(Candidate& candidate) {
     if (candidate.is_key_decoded) return true;
     candidate.is_key_decoded = true;
-    return key_.decode_row_alone(candidate.sort_key) || decode_whole_key(candidate.sort_key);
+    shared_with_key_ = kWhole;
+    return key_.decode_row_alone(candidate.sort_key, candidate.shared) || decode_whole_key(candidate.sort_key);
   }
   bool decode_whole_key(std::string_view sort_key);
 
@@ -211,6 +216,9 @@ class PageScan {
   format::EncodedEntity opened_;     // the candidate, if it was opened
   std::vector<PropertyView> shown_;  // of one entity; reused for all of them
   format::SortKeyDecoder key_;
+  // The bytes that all keys of the cursor since the one in key_ share with it. kWhole: there were none.
+  static constexpr std::size_t kWhole = static_cast<std::size_t>(-1);
+  std::size_t shared_with_key_ = 0;
   PropertyRoom room_;
   engine::ReadCost read_cost_;
 

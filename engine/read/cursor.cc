@@ -114,30 +114,30 @@ bool Cursor::pass_stretch_backward(std::string_view sort_key) {
 // version_. Newer entries precede it, and older ones follow it. After a move backward, the entries' cursor is before
 // all entries of the returned key, because all of them had to be read.
 
-/// Shows a plain put.
-inline void Cursor::show_put(const Entry& entry) noexcept {
-  shown_key_ = entry.sort_key;
-  shown_version_ = entry.version;
-  has_value_ = true;
-  value_ = entry.value;
-  shown_end_ = 0;
-  valid_ = true;
-}
-
 /// The key before is below upper_. If this key shares with it more than it shares with upper_, both differ from upper_ at the
 /// same byte, and this key is below upper_ too.
-inline bool Cursor::show_plain(const KeyStep& step) {
-  const Entry& entry = step.entry;
+inline bool Cursor::is_plain() {
+  const Entry& entry = shown_.entry;
   if (entry.kind != Kind::kPut || entry.version > version_) return false;
-  if (!upper_.empty() && step.shared <= shared_with_upper_ && !is_below_upper(entry.sort_key)) return false;
+  if (!upper_.empty() && shown_.shared <= shared_with_upper_ && !is_below_upper(entry.sort_key)) return false;
   ++examined_;
-  show_put(entry);
+  has_value_ = true;
+  shown_end_ = 0;
   return true;
 }
 
 void Cursor::next() {
   assert(valid_);
   row_.begin_anywhere();
+  if (backward_ || !entries_->step_to_next_key(shown_)) [[unlikely]]
+    return pass_shown();
+  if (is_plain()) [[likely]]
+    return;
+  key_.assign(shown_.entry.sort_key);
+  settle_forward(false);
+}
+
+void Cursor::pass_shown() {
   if (backward_) {
     backward_ = false;
     entries_->seek(key_, version_);
@@ -146,15 +146,15 @@ void Cursor::next() {
       is_key_passed_ = true;
       return;
     }
-  } else if (KeyStep step; entries_->step_to_next_key(step)) [[likely]] {
-    if (show_plain(step)) return;
-    key_.assign(step.entry.sort_key);
-    return settle_forward(false);
   } else {
-    key_.assign(shown_key_);
+    key_.assign(shown_.entry.sort_key);
   }
   entries_->pass_key(key_);
-  if (!entries_->valid() || !show_plain({entries_->entry(), 0})) settle_forward(true);
+  if (entries_->valid()) {
+    shown_ = {entries_->entry(), 0};
+    if (is_plain()) return;
+  }
+  settle_forward(true);
 }
 
 void Cursor::previous() {
@@ -162,7 +162,7 @@ void Cursor::previous() {
   is_key_passed_ = true;
   if (!backward_) {
     backward_ = true;
-    key_.assign(shown_key_);
+    key_.assign(shown_.entry.sort_key);
     go_before(key_);
   } else {
     row_.begin_anywhere();
@@ -253,7 +253,8 @@ void Cursor::settle_backward() {
     }
     if (live) {
       row_.end_behind(key_);
-      shown_key_ = key_;
+      shown_.entry.sort_key = key_;
+      shown_.shared = 0;
       valid_ = take_value(kept_value_, kept_is_external_);
       return;
     }
@@ -293,23 +294,21 @@ bool Cursor::take_backward() {
 void Cursor::keep(const Entry& entry) {
   kept_value_.assign(entry.content());
   kept_is_external_ = entry.is_external();
-  shown_version_ = entry.version;
+  shown_.entry.version = entry.version;
   shown_end_ = entry.has_end() ? entry.end() : 0;
 }
 
 void Cursor::show(const Entry& entry) {
   shared_with_upper_ = kUnknown;
-  if (entry.kind == Kind::kPut) return show_put(entry);
-  key_.assign(entry.sort_key);  // if the value cannot be read
-  shown_key_ = entry.sort_key;
-  shown_version_ = entry.version;
+  shown_ = {entry, 0};
   shown_end_ = entry.has_end() ? entry.end() : 0;
+  if (entry.kind != Kind::kPut) key_.assign(entry.sort_key);  // if the value cannot be read
   valid_ = take_value(entry.content(), entry.is_external());
 }
 
 bool Cursor::take_value(std::string_view value, bool is_external) {
   has_value_ = !is_external || brings_values_;
-  value_ = has_value_ ? value : std::string_view();
+  shown_.entry.value = has_value_ ? value : std::string_view();
   return !is_external || !brings_values_ || bring(value);
 }
 
@@ -322,7 +321,7 @@ bool Cursor::bring(std::string_view pointer) {
     return false;
   }
   brought_ = std::move(*value);
-  value_ = brought_->content();
+  shown_.entry.value = brought_->content();
   return true;
 }
 

@@ -76,9 +76,11 @@ class Cursor {
   bool has_stopped() const noexcept { return has_stopped_; }
 
   // Return the parts of the present key's entry. valid() must be true.
-  std::string_view key() const noexcept { return shown_key_; }
-  std::string_view value() const noexcept { return value_; }
-  CommitVersion version() const noexcept { return shown_version_; }
+  std::string_view key() const noexcept { return shown_.entry.sort_key; }
+  std::string_view value() const noexcept { return shown_.entry.value; }
+  CommitVersion version() const noexcept { return shown_.entry.version; }
+  /// Returns the number of bytes that the key is known to share with the key returned before it, at the start.
+  std::size_t shared() const noexcept { return shown_.shared; }
   /// Returns the time at which the entity ends; zero if it has no end.
   CommitVersion end() const noexcept { return shown_end_; }
   /// Returns false if the value lies in a value file, and the cursor left it there.
@@ -89,9 +91,11 @@ class Cursor {
  private:
   /// Ends a seek that the lease does not allow.
   bool is_refused();
-  /// Shows the present entry, the first one of its key, if it is a plain put inside the range and not above version_.
-  /// Otherwise it does nothing, and returns false.
-  bool show_plain(const KeyStep& step);
+  /// Returns whether shown_ is the entry to return: a plain put inside the range and not above version_. It must be the first
+  /// entry of its key.
+  bool is_plain();
+  /// Does next() without a step of the entries' cursor.
+  void pass_shown();
   bool is_below_upper(std::string_view sort_key) noexcept;
   /// Moves forward from the present entry, the first one of its key, to the first key to be returned.
   /// `is_passed`: the move has nothing more to do at key_.
@@ -119,7 +123,6 @@ class Cursor {
   }
   bool has_ended(CommitVersion end) const noexcept;
   void show_forward(const Entry& entry);
-  void show_put(const Entry& entry) noexcept;
   void show(const Entry& entry);
   void keep(const Entry& entry);
   /// Takes the value of the entry that will be returned. Returns false if the iteration failed.
@@ -136,11 +139,11 @@ class Cursor {
   ExternalValues values_;
 
   std::string key_;  // backward, of the returned entry; while settling, of skipped ones; before, where the move begins
-  std::string_view shown_key_;  // of the returned entry: in key_, or forward in the memory of the entries' cursor
+  // The returned entry. Its key is in key_, or forward in the memory of the entries' cursor. Its value is value().
+  KeyStep shown_;
   // The number of bytes that the shown key shares with upper_, in a walk forward. kUnknown: they were not compared.
   static constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
   std::size_t shared_with_upper_ = kUnknown;
-  std::string_view value_;
   std::string kept_value_;  // used backward, because the entries' cursor is already ahead
   bool kept_is_external_ = false;
   PinnedBlock brought_;  // a value from a value file
@@ -148,7 +151,6 @@ class Cursor {
   const io::Lease* lease_ = nullptr;
   bool is_confirmed_ = false;
   Status refused_;  // by the lease
-  CommitVersion shown_version_ = 0;
   CommitVersion shown_end_ = 0;
   bool valid_ = false;
   bool brings_values_ = true;

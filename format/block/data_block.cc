@@ -50,7 +50,7 @@ inline Code DataBlockCursor::decode(std::string_view bytes, Content& content) co
   content.version = base_version() + above_base;
   content.kind = static_cast<Kind>(*at);
   content.value = {at + 1, static_cast<std::size_t>(end - at - 1)};
-  return content.kind == Kind::kPut ? Code::kOk : check_special(content);
+  return content.kind == Kind::kPut ? Code::kOk : check_special(content.kind, content.value);
 }
 
 void DataBlockCursor::load() {
@@ -61,13 +61,13 @@ void DataBlockCursor::load() {
 }
 
 /// Checks an entry that is no plain put.
-Code DataBlockCursor::check_special(const Content& content) noexcept {
-  switch (content.kind) {
-    case Kind::kDelete: return content.value.empty() ? Code::kOk : Code::kCorruption;
+Code DataBlockCursor::check_special(Kind kind, std::string_view value) noexcept {
+  switch (kind) {
+    case Kind::kDelete: return value.empty() ? Code::kOk : Code::kCorruption;
     case Kind::kPutExternal: return Code::kOk;
     case Kind::kPutExpiring:
     case Kind::kPutExpiringExternal:
-      return content.value.size() >= kEndBytes && is_end(end_in(content.value)) ? Code::kOk : Code::kCorruption;
+      return value.size() >= kEndBytes && is_end(end_in(value)) ? Code::kOk : Code::kCorruption;
     default: return Code::kUnsupported;
   }
 }

@@ -80,7 +80,7 @@ class DataBlockCursor {
 
   void load();
   Code decode(std::string_view bytes, Content& content) const noexcept;
-  static Code check_special(const Content& content) noexcept;
+  static Code check_special(Kind kind, std::string_view value) noexcept;
 
   SortedBlockCursor entries_;
   Content content_;

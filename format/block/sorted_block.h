@@ -14,6 +14,7 @@
 // interval with that key, 254 if several intervals have keys of this bucket, or 255 if none has.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -137,15 +138,18 @@ class SortedBlockCursor {
   bool damaged_ = false;
 };
 
-/// Prefetches the estimated start of a later entry, as if all entries had the present size. The distance is large
-/// enough for the bytes to arrive before the iteration does.
+/// Prefetches the bytes of a later entry, as if all entries had the present size. The distance is large enough for the
+/// bytes to arrive before the iteration does. All lines of an entry are fetched, because its start is only estimated. So
+/// each step fetches the bytes that follow those of the step before.
 inline void SortedBlockCursor::prefetch_ahead(const char* at, const char* next, const char* end) noexcept {
   constexpr std::ptrdiff_t kEntriesAhead = 3;
   constexpr std::ptrdiff_t kCacheLineBytes = 64;
+  constexpr std::ptrdiff_t kBytesMax = 8 * kCacheLineBytes;
   const std::ptrdiff_t bytes = kEntriesAhead * (next - at);
   if (bytes + kCacheLineBytes >= end - next) return;
-  prefetch(next + bytes);
-  prefetch(next + bytes + kCacheLineBytes);
+  const char* const from = next + bytes;
+  const char* const to = from + std::min(std::min(next - at, kBytesMax), end - from);
+  for (const char* line = from; line < to; line += kCacheLineBytes) prefetch(line);
 }
 
 /// The entry's first unshared byte nearly always differs from the key's. At a restart the entry shares none, and has more in
@@ -161,7 +165,8 @@ inline void SortedBlockCursor::prefetch_ahead(const char* at, const char* next, 
   }
   if (tail.empty() && kept == key_.size()) return false;
   prefetch_ahead(next_, ahead.end, end_);
-  key_.replace_tail(kept, tail);
+  static_assert(kSortedBlockTrailerBytes >= KeyBuffer::kShortTail, "they follow any entry");
+  key_.replace_short_tail(kept, tail);
   take(next_, ahead);
   *shared = kept;
   return true;

@@ -45,7 +45,10 @@ const char* take_any_lengths(const char* at, const char* end, StoredEntryLengths
       return at + (is_short_value ? 3 : 4);
     }
   }
-  return take_any_lengths(at, end, lengths);
+  StoredEntryLengths any;  // of its own, so that those of most entries need no memory
+  at = take_any_lengths(at, end, &any);
+  *lengths = any;
+  return at;
 }
 
 /// Reads the entry at `at`, before the entries' end. Returns false if no whole entry is there.

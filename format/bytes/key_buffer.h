@@ -28,6 +28,15 @@ class KeyBuffer {
     size_ = size;
   }
 
+  /// Does the same. kShortTail bytes can be read from the start of `tail`, which nearly always has fewer.
+  [[gnu::always_inline]] void replace_short_tail(std::size_t kept, std::string_view tail) {
+    if (tail.size() > kShortTail || kept + kShortTail > capacity_) [[unlikely]]
+      return replace_tail(kept, tail);
+    std::memcpy(data_ + kept, tail.data(), kShortTail);
+    size_ = kept + tail.size();
+  }
+  static constexpr std::size_t kShortTail = 8;
+
   /// Becomes `head`, then `tail`. `head` may lie in this buffer, for example when a cursor seeks its own key. `tail`
   /// may not.
   void assign(std::string_view head, std::string_view tail) {

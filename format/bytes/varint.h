@@ -26,7 +26,10 @@ inline const char* take_varint(const char* at, const char* end, std::uint64_t* v
       return at + 2;
     }
   }
-  return take_long_varint(at, end, value);
+  std::uint64_t any = 0;  // of its own, so that a short one needs no memory
+  at = take_long_varint(at, end, &any);
+  *value = any;
+  return at;
 }
 
 }  // namespace varve::format

@@ -74,19 +74,18 @@ class PropertyReader {
     assert(slot_ < heap_);
     const unsigned type_and_name_bytes = load_u16(slot_ + layout::kTypeAndNameBytesAt);
     const unsigned type = type_and_name_bytes & ((1u << layout::kTypeBits) - 1);
-    const std::size_t name_bytes = type_and_name_bytes >> layout::kTypeBits;
+    const std::size_t value = start_ + (type_and_name_bytes >> layout::kTypeBits);
     slot_ += layout::kSlotBytes;
     const std::size_t end = slot_ == heap_ ? bytes_.size() : load_u32(slot_ + layout::kNameOffsetAt);
-    if (start_ > end || name_bytes > end - start_ || end > bytes_.size()) [[unlikely]]
+    if (value > end || end > bytes_.size()) [[unlikely]]
       return false;
-    const std::size_t value_bytes = end - start_ - name_bytes;
+    const std::size_t value_bytes = end - value;
     const std::size_t fixed = layout::kValueBytes[type];
     if (fixed != value_bytes && fixed != layout::kAnyBytes) [[unlikely]]
       return false;
-    const char* const name = bytes_.data() + start_;
-    property.name = {name, name_bytes};
+    property.name = {bytes_.data() + start_, value - start_};
     property.type = static_cast<PropertyType>(type);
-    property.value = {name + name_bytes, value_bytes};
+    property.value = {bytes_.data() + value, value_bytes};
     start_ = end;
     return true;
   }

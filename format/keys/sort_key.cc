@@ -28,8 +28,6 @@ constexpr Byte kLift = 0xF5 - 0xEE;
 
 constexpr std::size_t kWordBytes = 8;
 constexpr std::uint64_t kHighBits = 0x8080808080808080;
-/// Produces a carry into the high bit of every byte from 02 to 7F, and no carry into the next byte.
-constexpr std::uint64_t kPlainCarry = 0x7E7E7E7E7E7E7E7E;
 
 Byte at(std::string_view text, std::size_t index) noexcept {
   return static_cast<Byte>(text[index]);
@@ -37,10 +35,6 @@ Byte at(std::string_view text, std::size_t index) noexcept {
 
 bool is_ascii(std::uint64_t word) noexcept {
   return (word & kHighBits) == 0;
-}
-/// Returns whether all bytes are from 02 to 7F: each is one character and encodes as itself.
-bool is_plain(std::uint64_t word) noexcept {
-  return is_ascii(word) && ((word + kPlainCarry) & kHighBits) == kHighBits;
 }
 bool is_plain(Byte byte) noexcept {
   return byte >= 0x02 && byte < 0x80;
@@ -60,7 +54,7 @@ template <bool PlainOnly>
 std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
   const auto passes = [&text](std::size_t from) {
     const std::uint64_t word = load_u64(text.data() + from);
-    return PlainOnly ? is_plain(word) : is_ascii(word);
+    return PlainOnly ? is_plain_word(word) : is_ascii(word);
   };
   while (!PlainOnly && text.size() - index >= 4 * kWordBytes && is_ascii(four_words(text.data() + index))) {
     index += 4 * kWordBytes;
@@ -209,9 +203,9 @@ bool is_plain(std::string_view text) noexcept {
   if (text.size() < kWordBytes) return skip_ascii<true>(text, 0) == text.size();
   const std::size_t last = text.size() - kWordBytes;  // of the words, which overlap at the end
   for (std::size_t i = 0; i < last; i += kWordBytes) {
-    if (!is_plain(load_u64(text.data() + i))) return false;
+    if (!is_plain_word(load_u64(text.data() + i))) return false;
   }
-  return is_plain(load_u64(text.data() + last));
+  return is_plain_word(load_u64(text.data() + last));
 }
 
 bool is_valid_utf8(std::string_view text) noexcept {
@@ -349,19 +343,21 @@ Result<SortKey> decode_sort_key(std::string_view key) {
   return decoded;
 }
 
-bool SortKeyDecoder::decode_row_alone(std::string_view key) noexcept {
+bool SortKeyDecoder::decode_row_whole(std::string_view key) noexcept {
   const std::size_t partition_bytes = partition_.size();
   if (partition_bytes < kWordBytes || key.size() <= partition_bytes || key.back() != kEnd) return false;
   if (!begins_with_words(key.data(), partition_)) return false;
   const std::string_view row = key.substr(partition_bytes, key.size() - partition_bytes - 1);
   if (!is_plain(row)) return false;  // Plain bytes contain no end.
   row_key_ = row;
+  plain_bytes_ = partition_bytes + row.size();
   return true;
 }
 
 Status SortKeyDecoder::decode_all(std::string_view key) {
   std::string_view rest = key;
   row_key_ = {};
+  plain_bytes_ = 0;
   if (!partition_.empty() && key.starts_with(partition_)) {
     rest.remove_prefix(partition_.size());
   } else {
@@ -369,7 +365,7 @@ Status SortKeyDecoder::decode_all(std::string_view key) {
     if (Status taken = decode_partition(rest, decoded_); !taken.ok()) return taken;
     partition_.assign(key.substr(0, key.size() - rest.size()));
   }
-  if (decode_row_alone(key)) return Status();
+  if (decode_row_whole(key)) return Status();
   if (Status taken = decode_row(rest, decoded_); !taken.ok()) return taken;
   row_key_ = decoded_.row_key;
   return Status();

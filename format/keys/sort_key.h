@@ -12,12 +12,14 @@
 // its end byte. The upper half of a table id is the account's number, so an account's tables are contiguous too.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "format/bytes/bytes.h"
 #include "varve/result.h"
 
 namespace varve::format {
@@ -57,6 +59,13 @@ Status append_sort_key(std::string& out, TableId table, std::string_view partiti
 /// Returns the size in bytes of a key whose texts contain no bytes 00 and 01, which are encoded as two bytes.
 std::size_t sort_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;
 Result<std::string> encode_sort_key(TableId table, std::string_view partition_key, std::string_view row_key);
+/// Returns whether all bytes are from 02 to 7F: each is one character and encodes as itself.
+constexpr bool is_plain_word(std::uint64_t word) noexcept {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  // Produces a carry into the high bit of every byte from 02 to 7F, and no carry into the next byte.
+  constexpr std::uint64_t kPlainCarry = 0x7E7E7E7E7E7E7E7E;
+  return (word & kHighBits) == 0 && ((word + kPlainCarry) & kHighBits) == kHighBits;
+}
 /// Returns whether the whole text encodes as itself: it is ASCII without bytes 00 and 01.
 bool is_plain(std::string_view text) noexcept;
 /// Stores the sort key of two plain texts, which has sort_key_bytes() bytes.
@@ -100,8 +109,10 @@ class SortKeyDecoder {
   /// Decodes a key. Errors: see decode_sort_key().
   Status decode(std::string_view key) { return decode_row_alone(key) ? Status() : decode_all(key); }
   /// Does the same for a key of the last key's partition whose RowKey is its own encoding. Returns false for others, and
-  /// changes nothing then.
-  bool decode_row_alone(std::string_view key) noexcept;
+  /// changes nothing then. The key is known to begin with the first `shared` bytes of the last decoded one.
+  bool decode_row_alone(std::string_view key, std::size_t shared = 0) noexcept {
+    return decode_last_bytes(key, shared) || decode_row_whole(key);
+  }
 
   // Return the texts of the last decoded key. They are valid until the next decode(), the RowKey also only as long as
   // the key's bytes: a RowKey that is its own encoding is not copied.
@@ -110,9 +121,24 @@ class SortKeyDecoder {
 
  private:
   Status decode_all(std::string_view key);
+  bool decode_row_whole(std::string_view key) noexcept;
+  /// Does decode_row_alone() if only the last eight bytes of the RowKey are perhaps not those of the last key.
+  bool decode_last_bytes(std::string_view key, std::size_t shared) noexcept {
+    const std::size_t known = std::min(shared, plain_bytes_);
+    if (known == 0 || known < partition_.size() || known + kLastBytes < key.size()) return false;
+    if (key.size() < partition_.size() + kLastBytes || key.back() != '\0') return false;
+    if (!is_plain_word(load_u64(key.data() + key.size() - kLastBytes))) return false;
+    plain_bytes_ = key.size() - 1;
+    row_key_ = {key.data() + partition_.size(), plain_bytes_ - partition_.size()};
+    return true;
+  }
+  /// Of the last word of a RowKey, and its end.
+  static constexpr std::size_t kLastBytes = sizeof(std::uint64_t) + 1;
 
   /// The last key's table id and PartitionKey, end byte included. Empty if no key is decoded.
   std::string partition_;
+  /// Of the last key: the bytes of partition_, and the plain ones after it. Zero if its RowKey is not plain.
+  std::size_t plain_bytes_ = 0;
   SortKey decoded_;  // its RowKey only if that is not its own encoding
   std::string_view row_key_;
 };

@@ -5,6 +5,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -99,6 +100,34 @@ TEST_F(InPlaceScans, ShowALargePartitionOverManyBlocks) {
   for (const bool backward : {false, true, false}) {  // the last one reads cached blocks
     scan.backward = backward;
     expect_the_same_pages(scan);
+  }
+}
+
+TEST_F(InPlaceScans, NameTheKeysOfEachEntityThoughOthersBeforeItDoNotMatch) {
+  std::vector<std::pair<std::string, std::string>> keys;
+  for (const char* const partition : {"partition-1", "partition-2", "partition-3"}) {
+    for (int i = 0; i < 40; ++i) keys.emplace_back(partition, "row-" + number(i));
+    keys.emplace_back(partition, "row-\xC3\xA9");
+    keys.emplace_back(partition, "row-\xC3\xA9-and-more");
+    keys.emplace_back(partition, "row-\xEE\x80\x80-and-more");
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    Entity entity(keys[i].first, keys[i].second);
+    ASSERT_EQ(said(table().insert(entity.set("Number", static_cast<int>(i)))), kFine);
+  }
+  ASSERT_TRUE(bench_.store->compact().ok());
+  for (std::size_t from = 0; from < keys.size(); ++from) {
+    for (const std::size_t passed : {1u, 2u, 30u, 43u}) {
+      Scan scan;
+      scan.filter = "Number eq " + std::to_string(from) + " or Number ge " + std::to_string(from + passed);
+      std::vector<std::pair<std::string, std::string>> expected{keys[from]};
+      for (std::size_t i = from + passed; i < keys.size(); ++i) expected.push_back(keys[i]);
+      std::vector<std::pair<std::string, std::string>> seen;
+      const Result<Page> page = table().scan_in_place(
+          scan, [&seen](const EntityView& view) { seen.emplace_back(view.partition_key, view.row_key); });
+      ASSERT_TRUE(page.ok()) << page.status().to_string();
+      ASSERT_EQ(seen, expected) << scan.filter;
+    }
   }
 }
 

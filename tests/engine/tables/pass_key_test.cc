@@ -1,5 +1,5 @@
 // Goal: a cursor over a table passes all versions of a key, however they lie in blocks, and comes to the next key. A scan
-// ends at its bound, wherever in a block that is.
+// ends at its bound, wherever in a block that is. It says truly how much a key shares with the one before.
 // Method: one file whose keys have one to many versions, in blocks of a few entries. Each key is passed from each of its
 // versions, and compared with the list of keys. Scans end at each key, at each prefix of it, and beside it.
 #include <algorithm>
@@ -121,6 +121,28 @@ TEST_F(TableCursorPassKey, StepsOnlyFromTheLastVersionOfAKeyAndNotOutOfItsBlock)
     }
   }
   EXPECT_GT(steps, keys_.size() / 2);
+}
+
+TEST_F(TableCursorPassKey, AScanKnowsWhatAKeySharesWithTheOneBefore) {
+  for (const CommitVersion version : {kNewest, kNewest - 5}) {
+    Cursor scan(ReadStates::Pin(), cursor(), "", "", version);
+    std::size_t known = 0;
+    std::string before;
+    const auto expect_shared = [&] {
+      ASSERT_TRUE(scan.valid());
+      ASSERT_LE(scan.shared(), std::min(before.size(), scan.key().size()));
+      ASSERT_EQ(scan.key().substr(0, scan.shared()), std::string_view(before).substr(0, scan.shared()));
+      if (scan.shared() > 0) ++known;
+      before = scan.key();
+    };
+    scan.seek_to_first();
+    for (std::size_t i = 0; i < 30; ++i, scan.next()) ASSERT_NO_FATAL_FAILURE(expect_shared());
+    EXPECT_GE(known, version == kNewest ? 2u : 0u);  // Keys of one version are known, but at the end of a block.
+    for (std::size_t i = 0; i < 20; ++i, scan.previous()) ASSERT_NO_FATAL_FAILURE(expect_shared());
+    for (std::size_t i = 0; i < 5; ++i, scan.next()) ASSERT_NO_FATAL_FAILURE(expect_shared());
+    scan.seek(keys_[2]);
+    ASSERT_NO_FATAL_FAILURE(expect_shared());
+  }
 }
 
 TEST_F(TableCursorPassKey, AScanEndsAtItsBoundWhereverThatIs) {

@@ -365,6 +365,39 @@ TEST(SortKey, KeysOneAfterTheOtherAreDecodedAsEachAlone) {
   }
 }
 
+TEST(SortKey, KeysThatAreKnownToShareAStartAreDecodedAsEachAlone) {
+  std::vector<std::string> keys;
+  for (const char* const partition : {"p", "partition 1", "partition 2"}) {
+    for (const char* const row :
+         {"", "r", "row-0001", "row-0002", "row-0002-and-more", "row-0002-\xC3\xA9", "row-0002-\xEE\x80\x80",
+          "row-0002-\xEE\x80\x80-and-more", "row-0003", "row-0003-which-is-much-longer"}) {
+      keys.push_back(encoded_key(1, partition, row));
+    }
+    // These do not decode alone.
+    keys.push_back(keys.back() + "x");
+    keys.push_back(keys.back() + '\0');
+    keys.push_back(encoded_key(1, partition, "row-0002-and-more").replace(25, 1, "\xEE"));
+    keys.push_back(encoded_key(1, partition, "row-0002-and-more").replace(25, 1, std::string(1, '\0')));
+  }
+  for (const std::string& before : keys) {
+    for (const std::string& key : keys) {
+      SCOPED_TRACE(testing::PrintToString(key) + " after " + testing::PrintToString(before));
+      const auto differs = std::mismatch(before.begin(), before.end(), key.begin(), key.end());
+      const auto same = static_cast<std::size_t>(differs.first - before.begin());
+      const Result<SortKey> alone = decode_sort_key(key);
+      for (std::size_t shared = 0; shared <= same; ++shared) {
+        SortKeyDecoder decoder;
+        if (!decoder.decode(before).ok()) break;
+        const bool is_row_alone = decoder.decode_row_alone(key, shared);
+        EXPECT_TRUE(alone.ok() || !is_row_alone) << shared;
+        if (!is_row_alone) continue;
+        EXPECT_EQ(decoder.partition_key(), alone->partition_key) << shared;
+        EXPECT_EQ(decoder.row_key(), alone->row_key) << shared;
+      }
+    }
+  }
+}
+
 TEST(SortKey, AccountsAreTheUpperHalfOfTableIds) {
   EXPECT_EQ(make_table_id(0x01020304, 0x05060708), 0x0102030405060708U);
   EXPECT_EQ(account_of(make_table_id(~0U, 1)), ~0U);
