@@ -28,18 +28,24 @@ constexpr std::uint64_t kPartsOfCaller = 2;
 /// device busy whose single writes wait for it.
 constexpr std::size_t kFlightsOfContent = 4;
 
-/// The commit of one part whose content has its work row. It rests on no state.
+/// The commit of one part whose content has its work row. It rests on no state, and writes one row. So parts of one content
+/// go into the log and the memtable beside each other.
 class PartChange final : public Change {
  public:
-  PartChange(std::uint64_t partition, std::string batch) : lock_{partition}, batch_(std::move(batch)) {}
+  PartChange(std::string_view key, std::string batch)
+      : lock_{format::partition_hash(format::partition_of(key))},
+        row_(format::row_hash(key)),
+        batch_(std::move(batch)) {}
 
   std::span<const std::uint64_t> locks_needed() const noexcept override { return lock_; }
+  std::optional<std::uint64_t> row_needed() const noexcept override { return row_; }
   StatesWanted states_wanted() override { return {}; }
   Refusal judge(const engine::ReadView& /*view*/, std::span<const engine::Newest> /*states*/) override { return {}; }
   std::string take_batch() override { return std::move(batch_); }
 
  private:
   const std::array<std::uint64_t, 1> lock_;
+  const std::uint64_t row_;
   std::string batch_;
 };
 
@@ -74,7 +80,7 @@ class ContentWriter::Flight final : public engine::Step {
   Status write() {
     const std::string key = content_part_key(place_.contents, place_.content, place_.offset);
     const std::uint64_t bytes = bytes_.size() - begin_;
-    PartChange change(format::partition_hash(format::partition_of(key)), batch(key));
+    PartChange change(key, batch(key));
     std::string memory;
     change.paced_bytes = bytes;
     change.request.tables = {place_.contents};

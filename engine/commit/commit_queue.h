@@ -198,7 +198,9 @@ class CommitQueue {
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
   static bool reserve_memory(Memtable& memtable, Member& member);
-  Status begin_memtable_if_due(const CommitGroup& group);
+  Status begin_memtable_if_due(const CommitGroup& group, std::size_t payload_bytes);
+  bool ends_with_segment(std::uint64_t log_bytes, std::size_t payload_bytes) const;
+  bool holds_mostly_values(std::uint64_t log_bytes) const;
   Status end_log_with_values(std::uint64_t log_bytes);
   Status end_log_for_drops(bool asked, bool* ended);
   Status make_room_for_drops(std::size_t retire_count);

@@ -241,13 +241,16 @@ Status CommitQueue::close_segment_if_asked(CommitGroup& group) {
   return Status();
 }
 
+bool CommitQueue::holds_mostly_values(std::uint64_t log_bytes) const {
+  return memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
+}
+
 /// Ends the log's segment with a memtable of mostly large values. Its segments can then stay as value files. This
 /// happens before the sealing: the flush may begin at once, and it asks which segments are closed.
 Status CommitQueue::end_log_with_values(std::uint64_t log_bytes) {
-  const bool is_mostly_values = memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
   // The last space of a full disk is not used for that. Without another segment, the values are written to a table like
   // small values.
-  if (!is_mostly_values || !wal_.may_have_room()) return Status();
+  if (!holds_mostly_values(log_bytes) || !wal_.may_have_room()) return Status();
   const Status closed = wal_.close_segment();
   return wal_.failed() ? stop_after(closed) : Status();
 }

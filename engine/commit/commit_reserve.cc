@@ -22,9 +22,9 @@ Status CommitQueue::prepare(CommitGroup& group) {
 
 /// Begins a new memtable between two groups. The preceding leader has placed all its batches in the memtable that was
 /// active then.
-Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
+Status CommitQueue::begin_memtable_if_due(const CommitGroup& group, std::size_t payload_bytes) {
   const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
-  const bool is_full = memtables_.must_seal(log_bytes);
+  const bool is_full = memtables_.must_seal(log_bytes) || ends_with_segment(log_bytes, payload_bytes);
   if (!is_full && !group.seals_memtable) return Status();
   const std::vector<format::DeadId> drops = unsealed_drops();
   if (!is_full && drops.empty() && !memtables_.holds_anything(log_bytes)) return Status();
@@ -44,10 +44,14 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   return Status();
 }
 
+/// Returns whether the active memtable ends together with the log's segment, which has no room for the next record. A
+/// memtable of large values ends a segment anyway, so otherwise two segments would end one soon after the other. The log
+/// waits for the device at each end.
+bool CommitQueue::ends_with_segment(std::uint64_t log_bytes, std::size_t payload_bytes) const {
+  return memtables_.is_nearly_full() && !wal_.has_room(payload_bytes) && holds_mostly_values(log_bytes);
+}
+
 Status CommitQueue::reserve_for(CommitGroup& group) {
-  if (Status begun = begin_memtable_if_due(group); !begun.ok()) return begun;
-  if (Status closed = close_segment_if_asked(group); !closed.ok()) return closed;
-  group.memtable = &memtables_.active();
   std::size_t payload_bytes = 0;
   std::size_t retire_count = 0;
   std::size_t reshape_count = 0;
@@ -60,6 +64,9 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
     if (member->reshapes != nullptr) ++reshape_count;
     tag_bytes = std::max(tag_bytes, member->tag.size());
   }
+  if (Status begun = begin_memtable_if_due(group, payload_bytes); !begun.ok()) return begun;
+  if (Status closed = close_segment_if_asked(group); !closed.ok()) return closed;
+  group.memtable = &memtables_.active();
   if (retire_count > 0) {
     if (Status room = make_room_for_drops(retire_count); !room.ok()) return room;
   }

@@ -67,11 +67,14 @@ std::uint64_t Wal::end_if_placed(std::size_t record_bytes) const noexcept {
   return io::round_up_to_sector(next_offset_in_use()) + io::round_up_to_sector(record_bytes);
 }
 
+bool Wal::has_room(std::size_t payload_bytes) const noexcept {
+  constexpr std::uint64_t kFooterBytes = io::kSectorBytes;
+  return end_if_placed(record_bytes_max(payload_bytes)) + kFooterBytes <= segment_->allocated_bytes();  // A2
+}
+
 Status Wal::prepare(std::size_t payload_bytes, bool write_now, bool may_use_ballast) {
   const std::size_t bytes = record_bytes_max(payload_bytes);
-  constexpr std::uint64_t kFooterBytes = io::kSectorBytes;
-  const bool has_room = end_if_placed(bytes) + kFooterBytes <= segment_->allocated_bytes();  // A2
-  if (!has_room || (is_reserved_ && !may_use_ballast)) {
+  if (!has_room(payload_bytes) || (is_reserved_ && !may_use_ballast)) {
     if (Status rolled = roll(bytes, may_use_ballast); !rolled.ok()) return rolled;
   }
   return place(bytes, write_now);

@@ -72,6 +72,8 @@ class Wal {
   Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& manifest, SegmentSupply& supply,
       CommitVersion durable_ceiling);
 
+  /// Returns whether a record with a payload of this size fits into the present segment.
+  bool has_room(std::size_t payload_bytes) const noexcept;
   /// Ensures that a record with a payload of `payload_bytes` has its place. `write_now` means that the turn will end
   /// with a write. Errors: kNoSpace, kOutOfMemory and other refusals, with nothing changed; any error after which
   /// failed() is true.

@@ -65,6 +65,10 @@ class Memtables final : private RoomGiver {
   /// Returns whether the active memtable must be sealed. `log_bytes` is the growth of the log since that memtable
   /// began.
   bool must_seal(std::uint64_t log_bytes) const noexcept;
+  /// Returns whether the active memtable is so large that it may be sealed a little early.
+  bool is_nearly_full() const noexcept {
+    return active_->used_bytes() >= memtable_bytes_max_ / kPartsOfNearlyFull * (kPartsOfNearlyFull - 1);
+  }
   /// Returns whether there is anything to flush to a table, or to free in the log.
   bool holds_anything(std::uint64_t log_bytes) const noexcept { return active_->entry_count() > 0 || log_bytes > 0; }
   /// Seals the active memtable and begins another. Errors: kOutOfMemory; then nothing has changed.
@@ -117,6 +121,8 @@ class Memtables final : private RoomGiver {
   static constexpr std::uint64_t kPartsUsedMax = 3;
   /// An active memtable below this part of its full size is not worth a table of its own.
   static constexpr std::uint64_t kPartsWorthSealing = 8;
+  /// A nearly full memtable lacks one of so many parts at most.
+  static constexpr std::uint64_t kPartsOfNearlyFull = 8;
 
   void make_room() noexcept override;
   void room_came() noexcept override;

@@ -21,7 +21,9 @@ namespace varve::engine {
 /// Thread-safe.
 class SpareBlocks {
  public:
-  static constexpr std::size_t kBlockBytes = 2 * io::kLargePageBytes / kFileScale;
+  /// Bytes of a block: two large pages, and a few small ones. So four parts of a content fit, each of which has 1 MiB and
+  /// the memtable's own bytes. Without the small pages, a quarter of the block would be cleared for nothing.
+  static constexpr std::size_t kBlockBytes = (2 * io::kLargePageBytes + (std::size_t{64} << 10)) / kFileScale;
 
   /// `scheduler` outlives it.
   explicit SpareBlocks(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}

@@ -61,6 +61,19 @@ TEST(BlobStreams, BX03_BX04_LongStreamsBesideEachOtherAreWhole) {
   });
 }
 
+TEST(BlobStreams, PartsOfOneStreamDoNotWaitForEachOther) {
+  for_each_seed(effort(std::uint64_t{5}), [](StoreBench& bench) {
+    bench.open();
+    ASSERT_EQ(said(bench.store->create_account(kAccount)), kFine);
+    Container photos = *bench.store->create_container(kAccount, "photos");
+    const std::string content = uneven_bytes(kLong);
+    const std::uint64_t before = (*bench.store->statistics()).partition_waits;
+    ASSERT_EQ(said(write_stream(photos, "long", content)), kFine);
+    EXPECT_EQ((*bench.store->statistics()).partition_waits, before);
+    EXPECT_TRUE(content_in(photos, "long") == content);
+  });
+}
+
 TEST(BlobStreams, BX06_LongStreamsArePackedInTheirOrder) {
   StoreBench bench(1, OneThreadAtATime{});
   bench.open();

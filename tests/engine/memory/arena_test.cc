@@ -61,6 +61,12 @@ TEST(Arena, LeavesLittleUnused) {
   }
 }
 
+TEST(Arena, PartsOfAContentLeaveHardlyAnythingUnused) {
+  Arena arena;
+  for (int i = 0; i < 64; ++i) ASSERT_NE(arena.take((1 << 20) + 1'024), nullptr);
+  EXPECT_LT(arena.allocated_bytes(), arena.used_bytes() + arena.used_bytes() / 32);
+}
+
 TEST(Arena, ALargePieceDoesNotEndTheBlockThatSmallOnesComeFrom) {
   Arena arena;
   char* const first = arena.take(16);

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/log/log_files.h"
 #include "engine/repair/repair.h"
 #include "format/bytes/bytes.h"
 #include "format/log/file_header.h"
@@ -105,6 +106,27 @@ TEST_F(ValueFiles, ASegmentThatIsMostlyOtherThingsDoesNotStay) {
   flush();
   EXPECT_EQ(figures().value_files, 0u);
   EXPECT_EQ(get("large"), large('x'));
+}
+
+/// Otherwise a second segment would end after one or two values, when the memtable is full too.
+TEST_F(ValueFiles, AMemtableEndsWithTheSegmentThatItsValuesFill) {
+  constexpr int kValues =
+      200;  // The log grows to its largest segments, and fills two of them. All fits the write buffer.
+  constexpr std::size_t kValue = std::size_t{1} << 20;
+  for (int i = 0; i < kValues; ++i) put(std::to_string(1000 + i), large('x', kValue));
+  const io::MemoryDisk disk = machine_.files->snapshot();
+  bool is_after_full = false;
+  int full = 0;
+  for (const std::string& name : segments()) {
+    const std::uint64_t bytes = *disk.file_size_bytes(std::string(test::kStorePath) + "/" + name);
+    if (is_after_full) {
+      EXPECT_GE(bytes, kSegmentBytesMax / 2) << name;
+    }
+    is_after_full |= bytes >= kSegmentBytesMax - 2 * kValue && bytes < kSegmentBytesMax;  // It was cut.
+    full += is_after_full ? 1 : 0;
+  }
+  EXPECT_GE(full, 2);
+  for (int i = 0; i < kValues; ++i) ASSERT_EQ(get(std::to_string(1000 + i)), large('x', kValue)) << i;
 }
 
 TEST_F(ValueFiles, WalksShowLargeAndSmallValuesAlike) {
