@@ -121,7 +121,7 @@ class LiveQueue {
     PlacesAhead::Making making_;
   };
 
-  /// Tells that a published commit lets a message wait, visible from this time on (H2 of places_ahead.h).
+  /// Reports that a published commit lets a message wait, visible from this time on (H2 of places_ahead.h).
   void note_waiting(Ticks visible) noexcept;
 
   /// Returns whether a get is taking messages.

@@ -99,7 +99,7 @@ class VisibleWalk {
     return cursor_.status();
   }
 
-  /// Sees the places behind the last message. Errors end it: a reader of these rows gets them.
+  /// Sees the places after the last message. Errors end it: a reader of these rows gets them.
   void see_ahead() {
     cursor_.leave_values();
     cursor_.stop_after(kDeadRowsMax);

@@ -31,7 +31,7 @@ enum class WalkEnds : std::uint8_t { kAtLiveRow, kEarly };
 /// Rows that a walk which ends early passes from one message to the next. A walk in a new view rarely meets as many.
 inline constexpr std::uint64_t kDeadRowsMax = 24;
 
-/// Places of visible messages that a walk sees behind those that it returns, claimed ones too.
+/// Places of visible messages that a walk sees after those that it returns, claimed ones too.
 struct SeenAhead {
   std::size_t wanted = 0;
   std::vector<TimedPlace> places{};

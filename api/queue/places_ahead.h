@@ -1,10 +1,10 @@
 // Owns: the places of visible messages that a walk saw beyond what its get took, for the gets that come next.
-// Must never: let a get pass a message that stands before the one it takes, or be believed: a place is a hint.
+// Must never: let a get pass a message that comes before the one it takes, or be believed: a place is a hint.
 //
 // H1  The list has each message that is before its last place, was visible at the time of the walk, and was not taken
-//     since. What becomes visible with time stands behind the last place.
-// H2  A commit that lets a message wait tells the time of visibility after its publication, before its caller learns of it.
-//     A time at or before the last place ends the list. While a walk makes a list, the least time told bounds it. The view
+//     since. What becomes visible with time comes after the last place.
+// H2  A commit that lets a message wait reports the time of visibility after its publication, before its caller learns of it.
+//     A time at or before the last place ends the list. While a walk makes a list, the least reported time bounds it. The view
 //     of that walk was made after begin().
 // H3  A get that claimed a message, and leaves it in its place, ends the list: a walk had left the message to that get.
 // H4  The get looks for the message in its own view, which is not older than that of the walk. The commit judges it again.

@@ -9,7 +9,7 @@
 // A slot is one atomic word: 42 bits of the block's address, 8 bits of its size in cache lines, and a tag of 14 bits. The
 // tag has 6 bits of the file's number and 8 bits of the hash. So a look-up reads one line of the index and the line of
 // the block. A search for all blocks of a file reads few blocks of other files. A search of a block begins at its last
-// lines. The size tells where they are, so a look-up waits for them and for the block's header at once.
+// lines. The size gives their place, so a look-up waits for them and for the block's header at once.
 //
 // I1  A slot that is not zero refers to a block in the cache.
 // I2  A bucket's count is the number of blocks in the table that passed it.

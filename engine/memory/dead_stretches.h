@@ -63,7 +63,7 @@ class DeadStretches {
   /// are in one table; `to` may be the end of that table.
   void add(std::string_view from, std::string_view to, const Moment& moment);
   /// Reports that a commit of this version, which is visible, deleted the key. If one stretch ends at the key, and another
-  /// begins directly behind it, they become one. May throw std::bad_alloc.
+  /// begins directly after it, they become one. May throw std::bad_alloc.
   void join_around(std::string_view key, CommitVersion version);
 
   /// Returns the end of the stretch that contains the key: the first key after it. Returns nothing unless that stretch

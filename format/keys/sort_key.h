@@ -132,12 +132,12 @@ class SortKeyDecoder {
     row_key_ = {key.data() + partition_.size(), plain_bytes_ - partition_.size()};
     return true;
   }
-  /// Of the last word of a RowKey, and its end.
+  /// The bytes of a RowKey's last word and its end.
   static constexpr std::size_t kLastBytes = sizeof(std::uint64_t) + 1;
 
   /// The last key's table id and PartitionKey, end byte included. Empty if no key is decoded.
   std::string partition_;
-  /// Of the last key: the bytes of partition_, and the plain ones after it. Zero if its RowKey is not plain.
+  /// The last key's bytes of partition_, and the plain ones after it. Zero if its RowKey is not plain.
   std::size_t plain_bytes_ = 0;
   SortKey decoded_;  // its RowKey only if that is not its own encoding
   std::string_view row_key_;
