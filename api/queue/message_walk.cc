@@ -48,21 +48,19 @@ Result<SeenMessage> see(const engine::ReadView& view, format::TableId queue, con
 class VisibleWalk {
  public:
   VisibleWalk(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
-              const std::function<bool(Sequence)>& takes, engine::ReadCost* cost, WalkEnds ends, SeenAhead* ahead)
+              const std::function<bool(Sequence)>& takes, WalkOptions options)
       : view_(view),
         queue_(queue),
         now_(now),
         count_(count),
         takes_(takes),
-        cost_(cost),
-        ends_(ends),
-        ahead_(ahead),
-        cursor_(rows_of(view, queue.id, 'W', cost)) {}
+        options_(options),
+        cursor_(rows_of(view, queue.id, 'W', options.cost)) {}
 
   Result<SeenMessages> run() {
     const std::optional<TimedPlace> released = queue_.released_from();
     // A walk over released messages that ends early would learn too little.
-    if (!released && ends_ == WalkEnds::kEarly) cursor_.stop_after(kDeadRowsMax);
+    if (!released && options_.ends == WalkEnds::kEarly) cursor_.stop_after(kDeadRowsMax);
     cursor_.seek_to_first();
     if (released) {
       if (Status walked = see_visible(std::min(queue_.opened_at.time, now_)); !walked.ok()) return walked;
@@ -73,7 +71,7 @@ class VisibleWalk {
     }
     if (Status walked = see_visible(now_); !walked.ok()) return walked;
     seen_.has_stopped = !cursor_.valid() && cursor_.has_stopped();
-    if (ahead_ != nullptr && !released && !has_room()) see_ahead();
+    if (options_.ahead != nullptr && !released && !has_room()) see_ahead(*options_.ahead);
     return std::move(seen_);
   }
 
@@ -100,15 +98,15 @@ class VisibleWalk {
   }
 
   /// Sees the places after the last message. Errors end it: a reader of these rows gets them.
-  void see_ahead() {
+  void see_ahead(SeenAhead& ahead) {
     cursor_.leave_values();
     cursor_.stop_after(kDeadRowsMax);
-    while (cursor_.valid() && ahead_->places.size() < ahead_->wanted) {
+    while (cursor_.valid() && ahead.places.size() < ahead.wanted) {
       cursor_.next();
       if (!cursor_.valid()) return;
       const Result<TimedPlace> at = decode_timed_key(cursor_.key());
       if (!at.ok() || at->time > now_) return;
-      ahead_->places.push_back(*at);
+      ahead.places.push_back(*at);
     }
   }
 
@@ -140,7 +138,7 @@ class VisibleWalk {
   /// copied before it is claimed.
   Status see_one(const TimedPlace& at, const WaitingMessage& row) {
     if (now_ >= row.expires || !takes_(at.sequence)) return Status();
-    Result<SeenMessage> message = see(view_, queue_.id, at, cursor_.version(), row, cost_);
+    Result<SeenMessage> message = see(view_, queue_.id, at, cursor_.version(), row, options_.cost);
     if (!message.ok()) return message.status();
     seen_.messages.push_back(*std::move(message));
     return Status();
@@ -151,9 +149,7 @@ class VisibleWalk {
   const Ticks now_;
   const std::uint32_t count_;
   const std::function<bool(Sequence)>& takes_;
-  engine::ReadCost* const cost_;
-  const WalkEnds ends_;
-  SeenAhead* const ahead_;
+  const WalkOptions options_;
   engine::Cursor cursor_;
   SeenMessages seen_;
   bool passes_released_ = false;
@@ -162,9 +158,8 @@ class VisibleWalk {
 }  // namespace
 
 Result<SeenMessages> walk_visible(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
-                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost, WalkEnds ends,
-                                  SeenAhead* ahead) {
-  return VisibleWalk(view, queue, now, count, takes, cost, ends, ahead).run();
+                                  const std::function<bool(Sequence)>& takes, WalkOptions options) {
+  return VisibleWalk(view, queue, now, count, takes, options).run();
 }
 
 Result<std::optional<SeenMessage>> see_at(const engine::ReadView& view, format::TableId queue, const TimedPlace& place,

@@ -37,17 +37,23 @@ struct SeenAhead {
   std::vector<TimedPlace> places{};
 };
 
+struct WalkOptions {
+  WalkEnds ends = WalkEnds::kAtLiveRow;
+  /// If not null, the costs of the walk are added to it.
+  engine::ReadCost* cost = nullptr;
+  /// May be null.
+  SeenAhead* ahead = nullptr;
+};
+
 /// Returns the message at the place, or nothing if it is not there or has expired at `now`. Errors: those of a view's get,
 /// kCorruption.
 Result<std::optional<SeenMessage>> see_at(const engine::ReadView& view, format::TableId queue, const TimedPlace& place,
                                           Ticks now);
 
 /// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Messages that the open
-/// released come in the order of the moment of the open. Adds to `cost` what the walk costs. `ahead` may be null. Errors:
-/// those of a cursor, kCorruption.
+/// released come in the order of the moment of the open. Errors: those of a cursor, kCorruption.
 Result<SeenMessages> walk_visible(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
-                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost = nullptr,
-                                  WalkEnds ends = WalkEnds::kAtLiveRow, SeenAhead* ahead = nullptr);
+                                  const std::function<bool(Sequence)>& takes, WalkOptions options = {});
 
 /// Returns messages that have expired at `now`, and deduplication keys whose time is over, at most `count` of each, as
 /// operations that remove them. Errors: as above.

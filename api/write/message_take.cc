@@ -66,7 +66,7 @@ Result<std::optional<SeenMessage>> see_ahead(const ResolvedQueue& from, Ticks no
 Result<SeenMessages> walk(const Queue::State& state, ResolvedQueue& from, Ticks now, std::uint32_t count,
                           LiveQueue::Claims& claims, WalkEnds ends) {
   const auto claim = [&claims](Sequence sequence) { return claims.try_claim(sequence); };
-  if (count > 1) return walk_visible(from.view, *from.live, now, count, claim, nullptr, ends);
+  if (count > 1) return walk_visible(from.view, *from.live, now, count, claim, {ends, nullptr, nullptr});
   LiveQueue::Making making(*from.live);
   SeenAhead ahead{making.places_wanted()};
   if (ahead.wanted > 0) {
@@ -78,7 +78,7 @@ Result<SeenMessages> walk(const Queue::State& state, ResolvedQueue& from, Ticks 
       ahead.wanted = 0;
     }
   }
-  Result<SeenMessages> seen = walk_visible(from.view, *from.live, now, count, claim, nullptr, ends, &ahead);
+  Result<SeenMessages> seen = walk_visible(from.view, *from.live, now, count, claim, {ends, nullptr, &ahead});
   if (seen.ok() && ahead.wanted > 0) making.end(std::move(ahead.places), from.view.version());
   return seen;
 }

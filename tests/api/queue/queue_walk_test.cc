@@ -49,8 +49,8 @@ class WalkedQueue {
     engine::ReadCost cost;
     const auto claim = [takes](Sequence) { return takes; };
     LiveQueue live(bench_.env, kWalkedQueue, QueueTraits(), MessageIdentity(0), OpenMoment());
-    const Result<SeenMessages> seen =
-        walk_visible(engine_->view(), live, engine_->time(), limits::kMessagesMax, claim, &cost);
+    const Result<SeenMessages> seen = walk_visible(engine_->view(), live, engine_->time(), limits::kMessagesMax, claim,
+                                                   {WalkEnds::kAtLiveRow, &cost, nullptr});
     EXPECT_TRUE(seen.ok()) << seen.status().to_string();
     if (!seen.ok()) return 0;
     EXPECT_EQ(seen->messages.size(), takes ? visible : 0U);
@@ -153,7 +153,7 @@ TEST(QueueWalks, ThatMayEndEarlyDoSoAtManyTakenMessagesAndAGetGoesOn) {
     LiveQueue live(bench.env, kWalkedQueue, QueueTraits(), MessageIdentity(0), OpenMoment());
     const auto claim = [](Sequence) { return true; };
     const auto walk = [&](WalkEnds ends) {
-      return walk_visible((*engine)->view(), live, (*engine)->time(), 1, claim, nullptr, ends);
+      return walk_visible((*engine)->view(), live, (*engine)->time(), 1, claim, {ends, nullptr, nullptr});
     };
     const Result<SeenMessages> early = walk(WalkEnds::kEarly);
     ASSERT_TRUE(early.ok());
