@@ -24,8 +24,7 @@ std::optional<std::string> range_partition(const ScanRange& range) {
 /// Returns whether the plan has the range of the scan and the whole filter: one comparison that names no key. A long text is
 /// planned, since the plan is kept.
 bool is_its_own_plan(const Filter& filter) noexcept {
-  return filter.nodes().size() == 1 && filter.nodes().front().kind == FilterNode::Kind::kComparison &&
-         !filter.names_keys() && filter.text_of(0) == filter.text() && filter.text().size() < PlanCache::kTextBytesMin;
+  return is_one_of_no_key(filter) && filter.text().size() < PlanCache::kTextBytesMin;
 }
 
 std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& scan, Filter& filter,

@@ -97,8 +97,7 @@ BlockFilter::BlockFilter(const Filter& filter)
 template <typename MayHold>
 bool BlockFilter::may_match(MayHold may_hold) {
   const std::vector<FilterNode>& nodes = filter_.nodes();
-  if (nodes.size() == 1 &&
-      nodes.front().kind == FilterNode::Kind::kComparison) {  // most filters; the list needs memory
+  if (filter_.is_one_comparison()) {  // The list needs memory.
     return may_hold(filter_.comparisons()[nodes.front().first]);
   }
   may_.resize(nodes.size());

@@ -121,6 +121,10 @@ class Filter {
   static Result<Filter> parse(std::string_view text, FilterGrammar grammar = FilterGrammar::kExtended);
 
   bool matches_everything() const noexcept { return nodes_.empty(); }
+  /// Returns true for most filters: they are one comparison.
+  bool is_one_comparison() const noexcept {
+    return nodes_.size() == 1 && nodes_.front().kind == FilterNode::Kind::kComparison;
+  }
   /// Returns true if a comparison names PartitionKey or RowKey.
   bool names_keys() const noexcept { return names_keys_; }
   /// Returns true if the grammar of the table service refuses the filter.

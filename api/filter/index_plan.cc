@@ -167,9 +167,7 @@ bool has_each_component(const format::IndexDefinition& definition, const Necessa
 /// Returns nothing for another filter or index, and for a number, which may be stored with several types.
 std::optional<IndexPlan> plan_one_value(const Filter& filter, format::TableId index,
                                         const format::IndexDefinition& definition) {
-  const bool is_one = filter.nodes().size() == 1 && filter.nodes().front().kind == FilterNode::Kind::kComparison &&
-                      definition.components.size() == 1;
-  if (!is_one) return std::nullopt;
+  if (!filter.is_one_comparison() || definition.components.size() != 1) return std::nullopt;
   const format::IndexComponent& component = definition.components.front();
   const Comparison& comparison = filter.comparisons().front();
   const bool is_equal = comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual;

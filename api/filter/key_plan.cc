@@ -161,12 +161,6 @@ KeyRange range_of(const KeyBox& box, format::TableId table) {
   return range;
 }
 
-/// Returns whether the filter is one comparison that names no key, so that its plan is known without boxes.
-bool is_one_of_no_key(const Filter& filter) {
-  return filter.nodes().size() == 1 && filter.nodes().front().kind == FilterNode::Kind::kComparison &&
-         !filter.names_keys() && filter.text_of(0) == filter.text();
-}
-
 // The texts are UTF-8, so encoding them cannot fail.
 
 std::string row_prefix(format::TableId table, const ScanRange& range) {
@@ -199,6 +193,10 @@ KeyRange keys_in(format::TableId table, const ScanRange& range) {
               false};
   }
   return {};
+}
+
+bool is_one_of_no_key(const Filter& filter) {
+  return filter.is_one_comparison() && !filter.names_keys() && filter.text_of(0) == filter.text();
 }
 
 KeyPlan plan_keys_taking(Filter& filter, format::TableId table, const KeyRange& within) {

@@ -38,6 +38,8 @@ struct KeyPlan {
 /// Returns the keys of a range of a scan. Its texts are UTF-8.
 KeyRange keys_in(format::TableId table, const ScanRange& range);
 
+/// Returns whether the filter is one comparison that names no key, so that it and the range are its plan.
+bool is_one_of_no_key(const Filter& filter);
 /// If all keys of `within` have one PartitionKey, conditions on RowKey alone narrow the ranges too.
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within);
 /// Does the same, and takes the filter if the residual is the whole of it.
