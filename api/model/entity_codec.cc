@@ -1,10 +1,8 @@
-// Owns: the encoding and decoding of entities (entity_codec.h).
+// Owns: the checks, the encoding and the merge of entities (entity_codec.h).
 // Must never: trust a name or a value from a caller, or bytes from a store.
 #include "api/model/entity_codec.h"
 
 #include <algorithm>
-#include <array>
-#include <cassert>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,9 +10,7 @@
 #include "api/model/large_value_maker.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
-#include "api/model/spare_pieces.h"
 #include "api/model/usual_text.h"
-#include "format/keys/property_reader.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 #include "varve/names.h"
@@ -129,9 +125,6 @@ Status check_property(const Property& property, const StoreLimits& limits, Tally
   return std::visit(ValueRefusal{property.name, limits}, property.value.variant());
 }
 
-/// Up to this number, names are compared pairwise. More names are sorted.
-constexpr std::size_t kComparedPairwiseMax = 24;
-
 const std::string* name_given_twice(std::span<const Property> properties) {
   if (properties.size() <= kComparedPairwiseMax) {
     for (auto at = properties.begin(); at != properties.end(); ++at) {
@@ -195,43 +188,6 @@ void append_all(const Entity& entity, format::EntityBuilder& builder) {
   }
 }
 
-/// Returns a copy of the value.
-Value value_of(const format::PropertyView& property) {
-  switch (property.type) {
-    case format::PropertyType::kBinary: return Binary{spare_texts::copy(property.value)};
-    case format::PropertyType::kBoolean: return property.as_boolean();
-    case format::PropertyType::kDateTime: return DateTime{property.as_date_time_ticks()};
-    case format::PropertyType::kDouble: return property.as_double();
-    case format::PropertyType::kGuid: return Guid{property.as_guid()};
-    case format::PropertyType::kInt32: return property.as_int32();
-    case format::PropertyType::kInt64: return property.as_int64();
-    case format::PropertyType::kString: return spare_texts::copy(property.value);
-    case format::PropertyType::kLargeValue: return LargeValueMaker::make(property.as_large_value());
-  }
-  return Value();  // open() accepts no other type.
-}
-
-/// Makes the view of the value in place, because a copy of it right after it was written in parts would be slow.
-inline void make_view(const format::PropertyView& property, ValueView& value) noexcept {
-  if (property.type == format::PropertyType::kString) {  // most properties
-    value.emplace<std::string_view>(property.value);
-    return;
-  }
-  switch (property.type) {
-    case format::PropertyType::kBinary: value.emplace<BinaryView>().bytes = property.value; return;
-    case format::PropertyType::kBoolean: value.emplace<bool>(property.as_boolean()); return;
-    case format::PropertyType::kDateTime: value.emplace<DateTime>().ticks = property.as_date_time_ticks(); return;
-    case format::PropertyType::kDouble: value.emplace<double>(property.as_double()); return;
-    case format::PropertyType::kGuid: value.emplace<Guid>().bytes = property.as_guid(); return;
-    case format::PropertyType::kInt32: value.emplace<std::int32_t>(property.as_int32()); return;
-    case format::PropertyType::kInt64: value.emplace<std::int64_t>(property.as_int64()); return;
-    case format::PropertyType::kString: return;
-    case format::PropertyType::kLargeValue:
-      value.emplace<LargeValue>(LargeValueMaker::make(property.as_large_value()));
-      return;
-  }
-}
-
 /// Returns the accounted size of a stored property (D-60). Stored texts are UTF-8, or were UTF-8 when they were
 /// written.
 std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
@@ -243,31 +199,6 @@ std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
     default: return named + property.value.size();
   }
 }
-
-/// The selected names. A few names are compared with each property; many names are sorted.
-class Selection {
- public:
-  explicit Selection(std::span<const std::string> select) : select_(select) {
-    if (select.size() <= kComparedPairwiseMax) return;
-    sorted_.reserve(select.size());
-    for (std::size_t place = 0; place < select.size(); ++place) sorted_.emplace_back(select[place], place);
-    std::sort(sorted_.begin(), sorted_.end());
-  }
-  /// Returns the first place of the name, or the number of names if it is not selected.
-  std::size_t place_of(std::string_view name) const noexcept {
-    if (sorted_.empty()) {
-      return static_cast<std::size_t>(std::find(select_.begin(), select_.end(), name) - select_.begin());
-    }
-    const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), Placed(name, 0));
-    return found != sorted_.end() && found->first == name ? found->second : select_.size();
-  }
-  bool holds(std::string_view name) const noexcept { return place_of(name) != select_.size(); }
-
- private:
-  using Placed = std::pair<std::string_view, std::size_t>;
-  std::span<const std::string> select_;
-  std::vector<Placed> sorted_;
-};
 
 }  // namespace
 
@@ -352,132 +283,6 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
   if (builder.property_count() > limits.custom_properties_max) return too_many(builder.property_count(), limits);
   if (bytes > limits.entity_bytes_max) return too_large(bytes, limits);
   return builder.finish();
-}
-
-namespace {
-
-/// Calls `use` for each selected property, in the order of the names; for all of them if none is selected. Returns false if
-/// a property is damaged.
-template <typename Use>
-bool read_selected(format::PropertyReader& reader, std::span<const std::string> select, const Use& use) {
-  format::PropertyView property;
-  const std::size_t count = reader.property_count();
-  if (select.empty()) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!reader.next(property)) return false;
-      use(property);
-    }
-    return true;
-  }
-  const Selection selection(select);
-  std::array<format::PropertyView, 6> few;  // Most selections name no more, and a greater array costs time.
-  std::vector<format::PropertyView> many(select.size() > few.size() ? select.size() : 0);
-  const std::span<format::PropertyView> found = many.empty() ? std::span(few).first(select.size()) : std::span(many);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!reader.next(property)) return false;
-    const std::size_t place = selection.place_of(property.name);
-    if (place < found.size()) found[place] = property;
-  }
-  for (const format::PropertyView& each : found) {
-    if (each.name.data() != nullptr) use(each);  // Otherwise the entity lacks it.
-  }
-  return true;
-}
-
-std::size_t selected_max(const format::PropertyReader& reader, std::span<const std::string> select) noexcept {
-  return select.empty() ? reader.property_count() : std::min(select.size(), reader.property_count());
-}
-
-}  // namespace
-
-Status unreadable(std::string_view bytes, std::string_view partition_key, std::string_view row_key) {
-  const Result<format::EncodedEntity> opened = format::EncodedEntity::open(bytes);
-  assert(!opened.ok());  // The reader refuses only what open() refuses.
-  return opened.status().in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
-}
-
-/// Makes properties directly in the list of an entity. Entity::add() would make them elsewhere and move them.
-struct EntityMaker {
-  /// `take_room` returns the list for at most that many properties.
-  template <typename TakeRoom>
-  static Status decode(Entity& entity, format::CommitVersion version, std::string_view bytes,
-                       std::span<const std::string> select, const TakeRoom& take_room) {
-    format::PropertyReader reader;
-    if (!reader.open(bytes)) return unreadable(bytes, entity.partition_key(), entity.row_key());
-    PropertyList& properties = entity.properties_;
-    take_room(properties, selected_max(reader, select));
-    const bool is_well = read_selected(reader, select, [&properties](const format::PropertyView& property) {
-      properties.add([&property] { return Property{spare_texts::copy(property.name), value_of(property)}; });
-    });
-    if (!is_well) return unreadable(bytes, entity.partition_key(), entity.row_key());
-    entity.set_etag(ETag::of_timestamp(DateTime{version}));
-    return Status();
-  }
-};
-
-std::size_t selected_bytes(std::string_view bytes, std::span<const std::string> select) {
-  format::PropertyReader reader;
-  if (select.empty() || !reader.open(bytes)) return bytes.size();
-  std::size_t properties = 0;
-  std::size_t name_and_value_bytes = 0;
-  const bool is_well = read_selected(reader, select, [&](const format::PropertyView& property) {
-    ++properties;
-    name_and_value_bytes += property.name.size() + property.value.size();
-  });
-  return is_well ? format::EntityBuilder::entity_bytes(properties, name_and_value_bytes) : bytes.size();
-}
-
-Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
-                         PropertyRoom& room, Entity& entity) {
-  return EntityMaker::decode(entity, version, bytes, select,
-                             [&room](PropertyList& list, std::size_t count) { list = room.take(count); });
-}
-
-Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
-                         std::span<const std::string> select) {
-  return EntityMaker::decode(entity, version, bytes, select,
-                             [](PropertyList& list, std::size_t count) { list.reserve(count); });
-}
-
-void view_value(const format::PropertyView& property, ValueView& value) noexcept {
-  make_view(property, value);
-}
-
-namespace {
-
-/// Does view_entity() for the selected properties. `properties` has room for them. Apart, because it needs much of the stack.
-[[gnu::noinline]] bool view_selected(format::PropertyReader reader, std::span<const std::string> select,
-                                     std::vector<PropertyView>& properties, EntityView& entity) {
-  PropertyView* viewed = properties.data();
-  const bool is_well = read_selected(reader, select, [&viewed](const format::PropertyView& property) {
-    viewed->name = property.name;
-    make_view(property, viewed->value);
-    ++viewed;
-  });
-  entity.properties = {properties.data(), viewed};
-  return is_well;
-}
-
-}  // namespace
-
-bool view_entity(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
-                 std::vector<PropertyView>& properties, EntityView& entity) {
-  format::PropertyReader reader;
-  if (!reader.open(bytes)) return false;
-  const std::size_t count = reader.property_count();
-  if (properties.size() < count) properties.resize(count);
-  entity.etag = ETag::of_timestamp(DateTime{version});
-  if (!select.empty()) return view_selected(reader, select, properties, entity);
-  PropertyView* viewed = properties.data();
-  // In registers: a property that was written in parts is slow to read as a whole.
-  format::PropertyView property;
-  for (PropertyView* const end = viewed + count; viewed != end; ++viewed) {
-    if (!reader.next(property)) return false;
-    viewed->name = property.name;
-    make_view(property, viewed->value);
-  }
-  entity.properties = {properties.data(), count};
-  return true;
 }
 
 }  // namespace varve

@@ -2,10 +2,12 @@
 // Must never: accept an entity that breaks a limit, or decode properties that the caller did not request.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/model/property_room.h"
@@ -22,6 +24,34 @@ namespace varve {
 inline constexpr std::string_view kPartitionKeyName = "PartitionKey";
 inline constexpr std::string_view kRowKeyName = "RowKey";
 inline constexpr std::string_view kTimestampName = "Timestamp";
+
+/// Up to this number, names are compared pairwise. More names are sorted.
+inline constexpr std::size_t kComparedPairwiseMax = 24;
+
+/// The selected names. A few names are compared with each property; many names are sorted.
+class Selection {
+ public:
+  explicit Selection(std::span<const std::string> select) : select_(select) {
+    if (select.size() <= kComparedPairwiseMax) return;
+    sorted_.reserve(select.size());
+    for (std::size_t place = 0; place < select.size(); ++place) sorted_.emplace_back(select[place], place);
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  /// Returns the first place of the name, or the number of names if it is not selected.
+  std::size_t place_of(std::string_view name) const noexcept {
+    if (sorted_.empty()) {
+      return static_cast<std::size_t>(std::find(select_.begin(), select_.end(), name) - select_.begin());
+    }
+    const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), Placed(name, 0));
+    return found != sorted_.end() && found->first == name ? found->second : select_.size();
+  }
+  bool holds(std::string_view name) const noexcept { return place_of(name) != select_.size(); }
+
+ private:
+  using Placed = std::pair<std::string_view, std::size_t>;
+  std::span<const std::string> select_;
+  std::vector<Placed> sorted_;
+};
 
 /// The number of encoded properties, and the bytes that they take.
 struct StoredSize {
