@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::size_t kMemoryKeptMax = 2 * kLogWritesInFlightFirst;
 constexpr std::size_t kMemoryBytesMin = 64 << 10;
+/// Limits of a row of deferred writes.
+constexpr std::size_t kRowWritesMax = kLogBufferSlots / 2;
+constexpr std::size_t kRowBytesMax = kRowWritesMax * kLogBufferSlotBytes;
 /// Enough for the record of one part of a content, whose value has 1 MiB and a head.
 constexpr std::size_t kMemoryBytesKeptMax = (1 << 20) + (64 << 10);
 /// Writes of at least this many bytes are mostly transfer time. Into zeros, they are half as fast again (64 KiB) to
@@ -35,6 +38,23 @@ char* as_chars(std::span<std::byte> bytes) noexcept {
 }
 
 }  // namespace
+
+/// Writes whose bytes follow one another in one segment. They have at most half of the slots, so that the leader fills
+/// the other half meanwhile.
+class LogWriteRow {
+ public:
+  bool takes(const LogWrite& write) const noexcept {
+    if (count_ == 0) return true;
+    const LogWrite& last = writes_[count_ - 1];
+    return count_ < writes_.size() && last.segment == write.segment && last.offset + last.bytes.size() == write.offset;
+  }
+  void add(LogWrite write) noexcept { writes_[count_++] = std::move(write); }
+  std::span<LogWrite> all() noexcept { return {writes_.data(), count_}; }
+
+ private:
+  std::array<LogWrite, kRowWritesMax> writes_;
+  std::size_t count_ = 0;
+};
 
 Wal::Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& manifest, SegmentSupply& supply,
          CommitVersion durable_ceiling)
@@ -86,11 +106,7 @@ Status Wal::place(std::size_t record_bytes, bool write_now) {
 
   const std::uint64_t offset = io::round_up_to_sector(next_offset_in_use());
   if (!write_now && record_bytes <= kLogBufferSlotBytes) {
-    Result<std::optional<LogSlots::Slot>> next = slots_.open(number_, seed_, offset);
-    if (next.ok() && !*next) {
-      wait_for_writes();  // Now every closed slot is written, and given back unless its write failed.
-      next = slots_.open(number_, seed_, offset);
-    }
+    const Result<std::optional<LogSlots::Slot>> next = open_slot(offset);
     if (!next.ok()) {
       failed_ = true;
       return next.status();
@@ -110,6 +126,15 @@ Status Wal::place(std::size_t record_bytes, bool write_now) {
   private_ = *std::move(memory);
   private_bytes_ = private_.size_bytes();
   return Status();
+}
+
+/// Returns nothing if every slot is closed and its write failed.
+Result<std::optional<LogSlots::Slot>> Wal::open_slot(std::uint64_t offset) noexcept {
+  for (bool may_wait = true;;) {
+    Result<std::optional<LogSlots::Slot>> next = slots_.open(number_, seed_, offset);
+    if (!next.ok() || *next || !may_wait) return next;
+    may_wait = wait_for_a_write();
+  }
 }
 
 format::RecordHeader Wal::header(format::RecordType type, CommitVersion first, CommitVersion last) const noexcept {
@@ -232,22 +257,37 @@ void Wal::defer(LogWrites& writes) noexcept {
   }
 }
 
-std::optional<LogWrite> Wal::take_deferred() noexcept {
+/// Takes the oldest deferred write, and those that continue it.
+LogWriteRow Wal::take_deferred() noexcept {
+  LogWriteRow row;
   const io::MutexGuard guard(deferred_mutex_);
-  const std::size_t count = deferred_count_.load(std::memory_order_relaxed);
-  if (count == 0) return std::nullopt;
-  LogWrite taken = std::move(deferred_[deferred_first_]);
-  deferred_first_ = (deferred_first_ + 1) % deferred_.size();
-  deferred_count_.store(count - 1, std::memory_order_release);
-  return taken;
+  std::size_t count = deferred_count_.load(std::memory_order_relaxed);
+  for (; count > 0 && row.takes(deferred_[deferred_first_]); --count) {
+    row.add(std::move(deferred_[deferred_first_]));
+    deferred_first_ = (deferred_first_ + 1) % deferred_.size();
+  }
+  deferred_count_.store(count, std::memory_order_release);
+  return row;
 }
 
 Status Wal::write_deferred() noexcept {
   Status first;
-  while (std::optional<LogWrite> deferred = take_deferred()) {
-    if (Status written = write(*deferred, sync_points::kLogBuffer); !written.ok() && first.ok()) first = written;
+  while (has_deferred()) {
+    if (Status written = write_deferred_row(); !written.ok() && first.ok()) first = written;
   }
   return first;
+}
+
+Status Wal::write_deferred_row() noexcept {
+  LogWriteRow row = take_deferred();
+  return write(row, sync_points::kLogBuffer);
+}
+
+/// Performs deferred writes, or waits until a write ends. Returns false if there was none.
+bool Wal::wait_for_a_write() noexcept {
+  if (!has_deferred()) return tracker_.wait_for_end();
+  (void)write_deferred_row();  // The tracker knows whether it succeeded.
+  return true;
 }
 
 /// Waits for all writes. The tracker knows whether they succeeded.
@@ -258,6 +298,43 @@ void Wal::wait_for_writes() noexcept {
 
 Status Wal::write(LogWrite& write, io::SyncPoint point) noexcept {
   Status written = write.segment->write(write.offset, write.bytes, point);
+  return end_write(write, std::move(written));
+}
+
+/// Performs a row of writes as one, from a copy of their bytes. A write of few sectors is mostly latency. Another thread
+/// may have taken the writes, so the row may be empty.
+Status Wal::write(LogWriteRow& row, io::SyncPoint point) noexcept {
+  const std::span<LogWrite> writes = row.all();
+  if (writes.empty()) return Status();
+  if (writes.size() == 1) return write(writes.front(), point);
+  std::size_t size_bytes = 0;
+  for (const LogWrite& write : writes) size_bytes += write.bytes.size();
+  Result<LogMemory> memory = take_row_memory();
+  if (!memory.ok()) return write_each(writes, point);
+  char* end = memory->begin();
+  for (const LogWrite& write : writes) {
+    std::memcpy(end, write.bytes.data(), write.bytes.size());
+    end += write.bytes.size();
+  }
+  const LogWrite& first = writes.front();
+  const Status written = first.segment->write(first.offset, memory->end_at(size_bytes), point);
+  give_row_memory_back(*std::move(memory));
+  Status failed;
+  for (LogWrite& write : writes) {
+    if (Status ended = end_write(write, written); !ended.ok() && failed.ok()) failed = ended;
+  }
+  return failed;
+}
+
+Status Wal::write_each(std::span<LogWrite> writes, io::SyncPoint point) noexcept {
+  Status failed;
+  for (LogWrite& one : writes) {
+    if (Status written = write(one, point); !written.ok() && failed.ok()) failed = written;
+  }
+  return failed;
+}
+
+Status Wal::end_write(LogWrite& write, Status written) noexcept {
   figures_.writes.fetch_add(1, std::memory_order_relaxed);
   figures_.bytes.fetch_add(write.bytes.size(), std::memory_order_relaxed);
   // A slot whose write failed keeps the only copy of acknowledged records, and is never reused.
@@ -376,6 +453,26 @@ Result<LogMemory> Wal::take_memory(std::size_t bytes) {
   Result<io::AlignedBuffer> zeros = io::AlignedBuffer::allocate(std::max(bytes, kMemoryBytesMin));
   if (!zeros.ok()) return zeros.status();
   return LogMemory(*std::move(zeros));
+}
+
+/// Memory of rows is not that of separate records, because a small record would have to clear what a row left there.
+Result<LogMemory> Wal::take_row_memory() {
+  {
+    const io::MutexGuard guard(memory_mutex_);
+    for (LogMemory& kept : row_memory_) {
+      if (kept.size_bytes() > 0) return std::exchange(kept, LogMemory());
+    }
+  }
+  Result<io::AlignedBuffer> zeros = io::AlignedBuffer::allocate(kRowBytesMax);
+  if (!zeros.ok()) return zeros.status();
+  return LogMemory(*std::move(zeros));
+}
+
+void Wal::give_row_memory_back(LogMemory memory) noexcept {
+  const io::MutexGuard guard(memory_mutex_);
+  for (LogMemory& kept : row_memory_) {
+    if (kept.size_bytes() == 0) return std::swap(kept, memory);
+  }
 }
 
 void Wal::give_memory_back(LogMemory memory) noexcept {

@@ -9,8 +9,8 @@
 // commit writes them too. Otherwise, the record of a `sync` group is a separate write from private memory.
 //
 // The writes of a turn without a `sync` commit, which are full slots, are *deferred*: no thread waits for them, so the
-// log's timer performs them. A thread that must wait for writes performs the deferred writes first, because the timer's
-// thread may be waiting as well.
+// log's timer performs them, two neighbours at once. A thread that must wait for writes performs deferred writes first,
+// because the timer's thread may be waiting as well. For a free slot it waits no longer than for the first one.
 //
 // A1  offsets are assigned in order, and each only once; a closed slot is filled with zeros to a whole sector.
 // A2  a segment always has room for its footer.
@@ -61,8 +61,10 @@ class LogWrites {
   std::size_t count_ = 0;
 };
 
+class LogWriteRow;
+
 struct WalFigures {
-  std::atomic<std::uint64_t> writes{0};
+  std::atomic<std::uint64_t> writes{0};  // each slot counts, also if a row of them is written at once
   std::atomic<std::uint64_t> bytes{0};
 };
 
@@ -157,10 +159,18 @@ class Wal {
   void note_write() noexcept;
   UsualWrites usual_writes() const noexcept;
   void defer(LogWrites& writes) noexcept;
-  std::optional<LogWrite> take_deferred() noexcept;
+  LogWriteRow take_deferred() noexcept;
+  Status write_deferred_row() noexcept;
+  Status write(LogWriteRow& row, io::SyncPoint point) noexcept;
+  Status write_each(std::span<LogWrite> writes, io::SyncPoint point) noexcept;
+  Status end_write(LogWrite& write, Status written) noexcept;
+  Result<std::optional<LogSlots::Slot>> open_slot(std::uint64_t offset) noexcept;
+  bool wait_for_a_write() noexcept;
   void wait_for_writes() noexcept;
   Result<LogMemory> take_memory(std::size_t bytes);
   void give_memory_back(LogMemory memory) noexcept;
+  Result<LogMemory> take_row_memory();
+  void give_row_memory_back(LogMemory memory) noexcept;
   format::RecordHeader header(format::RecordType type, CommitVersion first, CommitVersion last) const noexcept;
 
   Manifest& manifest_;
@@ -208,6 +218,9 @@ class Wal {
   // Used by the leader, for the zeros ahead.
   bool takes_large_writes_ = false;  // as the segment before did
   WriteOverlap overlap_;
+
+  /// For rows of deferred writes: of the timer's thread, and of one that waits for it.
+  std::array<LogMemory, 2> row_memory_ VARVE_GUARDED_BY(memory_mutex_);
 };
 
 }  // namespace varve::engine

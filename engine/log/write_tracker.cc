@@ -7,7 +7,7 @@
 namespace varve::engine {
 
 WriteTracker::WriteTracker(io::Scheduler& scheduler, LogPosition durable, CommitVersion durable_ceiling) noexcept
-    : mutex_(scheduler), idle_(scheduler), durable_(durable), durable_ceiling_(durable_ceiling) {}
+    : mutex_(scheduler), ended_(scheduler), durable_(durable), durable_ceiling_(durable_ceiling) {}
 
 void WriteTracker::begin(LogPosition end, CommitVersion ceiling) noexcept {
   const io::MutexGuard guard(mutex_);
@@ -37,7 +37,7 @@ void WriteTracker::complete(LogPosition end, bool success) noexcept {
   assert(running_ > 0);
   --running_;
   in_flight_.store(count_, std::memory_order_release);
-  if (running_ == 0) idle_.notify_all();
+  ended_.notify_all();
 }
 
 void WriteTracker::advance() {
@@ -67,7 +67,15 @@ std::optional<LogPosition> WriteTracker::failed_above() const noexcept {
 
 void WriteTracker::wait_until_idle() noexcept {
   const io::MutexGuard guard(mutex_);
-  while (running_ > 0) idle_.wait(mutex_);
+  while (running_ > 0) ended_.wait(mutex_);
+}
+
+bool WriteTracker::wait_for_end() noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (running_ == 0) return false;
+  const std::size_t seen = running_;
+  while (running_ == seen) ended_.wait(mutex_);
+  return true;
 }
 
 void WriteTracker::move_to(LogPosition position) noexcept {

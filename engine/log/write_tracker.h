@@ -44,6 +44,8 @@ class WriteTracker {
   std::optional<LogPosition> failed_above() const noexcept;
 
   void wait_until_idle() noexcept;
+  /// Waits until a write ends. Returns false at once if none is in flight. Only the thread that begins writes calls it.
+  bool wait_for_end() noexcept;
   /// Moves the log to another place (a new segment). No write may be in flight, and none may have failed.
   void move_to(LogPosition position) noexcept;
 
@@ -61,7 +63,7 @@ class WriteTracker {
   void advance() VARVE_REQUIRES(mutex_);
 
   mutable io::Mutex mutex_;
-  io::Condition idle_;
+  io::Condition ended_;
   std::array<Write, kWritesMax> writes_ VARVE_GUARDED_BY(mutex_);  // a ring in order of position
   std::size_t first_ VARVE_GUARDED_BY(mutex_) = 0;
   std::size_t count_ VARVE_GUARDED_BY(mutex_) = 0;

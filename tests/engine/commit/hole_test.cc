@@ -84,6 +84,51 @@ TEST(Hole, ABufferedCommitDoesNotWaitForTheSlotThatItCloses) {
   }
 }
 
+/// The writes of many full slots are in flight or deferred, and each commit takes the first slot that is free again.
+TEST(Hole, ABufferedCommitThatFindsNoFreeSlotGoesOnWithTheFirstOne) {
+  const std::string value(kLogBufferSlotBytes * 2 / 3, 'v');
+  constexpr std::size_t kCommits = 3 * kLogBufferSlots;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Machine machine(seed, test::OneThreadAtATime{});
+    auto engine = machine.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    ASSERT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(**engine).ok());
+    ASSERT_TRUE((*engine)->sync().ok());
+    machine.files->faults().add(slow_slots());
+    for (std::size_t i = 0; i < kCommits; ++i) {
+      ASSERT_TRUE(Change().put("p", std::to_string(i), value).buffered().commit(**engine).ok());
+    }
+    ASSERT_TRUE((*engine)->sync().ok());
+    Machine after(seed + 1, machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random));
+    auto recovered = after.open();
+    ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+    for (std::size_t i = 0; i < kCommits; ++i) {
+      EXPECT_EQ(test::value_of(**recovered, "p", std::to_string(i)), value) << i;
+    }
+  }
+}
+
+/// The store is poisoned. It must not wait for a slot that never becomes free.
+TEST(Hole, ABufferedCommitFailsIfTheWriteOfNoSlotSucceeds) {
+  const std::string value(kLogBufferSlotBytes * 2 / 3, 'v');
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Machine machine(seed, test::OneThreadAtATime{});
+    auto engine = machine.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    ASSERT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(**engine).ok());
+    io::FaultRule failing = slow_slots();
+    failing.effect = io::FaultEffect::kError;
+    machine.files->faults().add(failing);
+    std::size_t committed = 0;
+    while (Change().put("p", std::to_string(committed), value).buffered().commit(**engine).ok()) {
+      ASSERT_LE(++committed, kLogBufferSlots);
+    }
+    EXPECT_EQ((*engine)->sync().code(), Code::kPoisoned);
+  }
+}
+
 TEST(Hole, WhatTakesFullSlotsIsNotFilledWithZerosAhead) {
   const std::string value(kLogBufferSlotBytes / 3, 'v');
   Machine machine(1, test::OneThreadAtATime{});

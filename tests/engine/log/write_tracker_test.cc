@@ -63,6 +63,17 @@ TEST(WriteTracker, MovesToAnotherSegmentWhenIdle) {
   EXPECT_EQ(tracker.durable_ceiling(), 7u);
 }
 
+TEST(WriteTracker, WaitsForNoEndIfNoWriteIsInFlight) {
+  io::Scheduler scheduler;
+  WriteTracker tracker(scheduler, 0, 0);
+  EXPECT_FALSE(tracker.wait_for_end());
+  tracker.begin(1, 0);
+  tracker.begin(2, 0);
+  tracker.complete(2, true);
+  tracker.complete(1, false);
+  EXPECT_FALSE(tracker.wait_for_end()) << "a failed write has ended";
+}
+
 // Compares with the definition: the mark is the end of the longest prefix of writes that have all succeeded.
 TEST(WriteTracker, AgreesWithItsDefinitionInAnyOrderOfCompletion) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
