@@ -23,6 +23,7 @@
 #include "engine/load/load_options.h"
 #include "engine/memory/read_states.h"
 #include "engine/read/cursor.h"
+#include "engine/read/held_range.h"
 #include "engine/read/part_read.h"
 #include "engine/read/point_read.h"
 #include "engine/settings/options.h"
@@ -118,7 +119,8 @@ class ReadView {
                                                           ReadCost* cost = nullptr) const;
   /// Return the same, with values that may be in `room`. A value there needs no memory of its own.
   /// @{
-  Result<std::optional<FoundEntry>> get(std::string_view sort_key, ValueRoom& room) const;
+  Result<std::optional<FoundEntry>> get(std::string_view sort_key, ValueRoom& room, ReadCost* cost = nullptr,
+                                        Expects expects = Expects::kAnything) const;
   Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys,
                                                           ValueRoom& room) const;
   /// @}
@@ -148,6 +150,9 @@ class ReadView {
   /// Returns the first key of [lower, upper) whose entity exists at the newest assigned states, or nothing. As
   /// compare_range(), it needs the lock of the keys' partition, and believes no dead stretch. Errors: as get().
   Result<std::optional<NewestKey>> first_newest(std::string_view lower, std::string_view upper) const;
+  /// Returns the only entry of [lower, upper) at this version, or that there is none, if memory shows it. `upper` is not
+  /// empty. Otherwise, a cursor shows the entries. Errors: those of Engine::may_answer().
+  Result<HeldRange> held_range(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr) const;
   /// Returns a cursor over the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is
   /// no bound. `cost` and `judge` outlive the cursor. With a judge, the cursor may leave out keys whose values the
   /// judge does not want. If `entries_expected` (about how many entries the scan reads) is known, their blocks are read
@@ -163,7 +168,8 @@ class ReadView {
   /// Returns whether a put with this end, or without one (zero), is visible.
   bool is_live(CommitVersion end) const noexcept { return end == 0 || !has_ended(end); }
   bool has_ended(CommitVersion end) const noexcept;
-  Result<std::optional<FoundEntry>> read(std::string_view sort_key, ReadCost* cost, ValueRoom* room) const;
+  Result<std::optional<FoundEntry>> read(std::string_view sort_key, ReadCost* cost, ValueRoom* room,
+                                         Expects expects = Expects::kAnything) const;
   Result<std::vector<std::optional<FoundEntry>>> read_many(std::span<const std::string_view> sort_keys, ReadCost* cost,
                                                            ValueRoom* room) const;
   Status check_lease() const noexcept;

@@ -33,8 +33,9 @@ Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ReadC
   return read(sort_key, cost, nullptr);
 }
 
-Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ValueRoom& room) const {
-  return read(sort_key, nullptr, &room);
+Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ValueRoom& room, ReadCost* cost,
+                                                Expects expects) const {
+  return read(sort_key, cost, &room, expects);
 }
 
 Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys,
@@ -47,9 +48,10 @@ Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<cons
   return read_many(sort_keys, nullptr, &room);
 }
 
-Result<std::optional<FoundEntry>> ReadView::read(std::string_view sort_key, ReadCost* cost, ValueRoom* room) const {
+Result<std::optional<FoundEntry>> ReadView::read(std::string_view sort_key, ReadCost* cost, ValueRoom* room,
+                                                 Expects expects) const {
   Result<std::optional<FoundEntry>> found =
-      read_point(*pin_, *state_->blocks, sort_key, version_, cost, EntryPart::kAll, room);
+      read_point(*pin_, *state_->blocks, sort_key, version_, cost, EntryPart::kAll, room, expects);
   if (!found.ok()) return found;
   if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   if (!*found) return found;
@@ -181,6 +183,13 @@ Result<std::optional<NewestKey>> ReadView::first_newest(std::string_view lower, 
   }
   if (Status walked = entries->status(); !walked.ok()) return walked;
   return std::optional<NewestKey>();
+}
+
+Result<HeldRange> ReadView::held_range(std::string_view lower, std::string_view upper, ReadCost* cost) const {
+  HeldRange held = look_at_range(*pin_, state_->blocks->cache(), {lower, upper}, version_, cost);
+  if (Status fresh = may_answer(); !fresh.ok()) return fresh;
+  if (held.has == HeldRange::Has::kOne && !is_live(held.end)) held.has = HeldRange::Has::kNothing;
+  return held;
 }
 
 Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge,

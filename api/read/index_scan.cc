@@ -388,14 +388,6 @@ void take_points(FoundKeys&& found, const PlannedIndex& index, IndexOffer& offer
   if (found.next) offer.rest = IndexOffer::Rest{*std::move(found.next), index.index->id};
 }
 
-}  // namespace
-
-bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
-  return std::any_of(ranges.begin(), ranges.end(), [](const KeyRange& range) { return !range.is_point; });
-}
-
-namespace {
-
 /// Returns the index to ask if there is one only.
 const TableIndex* only_index(const IndexedScan& scan, const IndexesAsked& asked) noexcept {
   const TableIndex* only = nullptr;
@@ -415,12 +407,39 @@ Result<IndexOffer> offer_of_walk(IndexWalk& walk, const PlannedIndex& index, std
   return offer;
 }
 
+/// Takes the only entry of the plan's range, or that it has none, if memory shows that. Returns whether it did.
+Result<bool> take_held(const IndexedScan& scan, const PlannedIndex& index, IndexReading& reading, IndexOffer& offer) {
+  if (index.plan.ranges.size() != 1) return false;
+  if (reading.stop.stop_requested()) return Status(Code::kCancelled);
+  const KeyRange& range = index.plan.ranges.front();
+  const std::optional<KeyRange> part = narrowed(scan, index, range);
+  const KeyRange& read = part ? *part : range;
+  const Result<engine::HeldRange> held = scan.table.view.held_range(read.lower, read.upper, &reading.cost);
+  if (!held.ok()) return held.status();
+  if (held->has == engine::HeldRange::Has::kUnknown) return false;
+  std::vector<KeyRange>& points = offer.points.emplace();
+  if (held->has == engine::HeldRange::Has::kNothing) return true;
+  Result<std::string> key = format::entity_key_of(held->sort_key, scan.table.id);
+  if (!key.ok()) return key.status();
+  if (!holds_key(scan, *key)) return true;
+  points.push_back({*std::move(key), {}, true});
+  if (!index.cover) return true;
+  Result<std::optional<KnownEntity>> known = index.cover->entity_of(held->sort_key, held->value);
+  if (!known.ok()) return known.status();
+  offer.known.push_back(*std::move(known));
+  return true;
+}
+
 /// Does offer_of_indexes() for one index, without the lists that several need.
 Result<IndexOffer> offer_of_index(const IndexedScan& scan, const TableIndex& index, IndexReading& reading,
                                   const IndexesAsked& asked) {
   const std::optional<PlannedIndex> planned = planned_index(scan, index);
   if (!planned || planned->plan.equal_components < asked.equal_components_min) return IndexOffer();
   if (merges_ranges(*planned, asked)) {
+    Result<IndexOffer> offer = IndexOffer();
+    const Result<bool> is_held = take_held(scan, *planned, reading, *offer);
+    if (!is_held.ok()) return is_held.status();
+    if (*is_held) return offer;
     MergingWalk walk(scan, *planned, asked.part->backward, reading);
     return offer_of_walk(walk, *planned, std::min(asked.part->entries, asked.entries_max));
   }
@@ -429,6 +448,10 @@ Result<IndexOffer> offer_of_index(const IndexedScan& scan, const TableIndex& ind
 }
 
 }  // namespace
+
+bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
+  return std::any_of(ranges.begin(), ranges.end(), [](const KeyRange& range) { return !range.is_point; });
+}
 
 Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked) {
   const TableIndex* const only = asked.all ? nullptr : only_index(scan, asked);

@@ -9,6 +9,7 @@
 #include "api/model/continuation_token.h"
 #include "api/model/entity_codec.h"
 #include "api/model/spare_pieces.h"
+#include "engine/read/value_room.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
 
@@ -207,7 +208,8 @@ PageScan::Ended PageScan::look_up() {
   // A single lookup needs no queue of reads, and neither do lookups in memory.
   for (const std::string_view point : points) {
     if (share_.entries_max == 0 || bytes_ >= bytes_end_) return Ended::kShare;
-    const auto found = view_.get(point, &read_cost_);
+    engine::ValueRoom room;
+    const auto found = view_.get(point, room, &read_cost_, expects_);
     if (read_cost_.wants_disk) return Ended::kShare;
     if (!found.ok()) return end_by(found.status());
     if (!share_.may_wait) --share_.entries_max;

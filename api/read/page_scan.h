@@ -92,7 +92,10 @@ class PageScan {
   void know(std::span<const std::optional<KnownEntity>> entities) noexcept { known_ = entities; }
   /// Makes the page walk from one point to the next, while few other entities lie between them. For points to which an index
   /// leads: they may be most of a table. Called before go_on().
-  void walk_near_points() noexcept { may_walk_points_ = true; }
+  void walk_near_points() noexcept {
+    may_walk_points_ = true;
+    expects_ = engine::Expects::kFound;
+  }
   /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
   /// bounds that end no page. `first` outlives this object.
   void set_order(FirstEntities& first) noexcept { first_ = &first; }
@@ -225,12 +228,13 @@ class PageScan {
   std::span<const KeyRange> ranges_;
   const KeyRange* within_ = nullptr;
   bool others_follow_ = false;
-  std::size_t next_range_ = 0;            // in the direction of the scan
-  std::optional<engine::Cursor> cursor_;  // over the range that was begun, if it has more than a point
-  std::vector<std::string_view> points_;  // that were begun
-  std::size_t next_point_ = 0;            // of points_
-  bool may_walk_points_ = false;          // false once they were not near
-  std::size_t points_begin_ = 0;          // the place of the first of points_ among the ranges, in the scan's direction
+  std::size_t next_range_ = 0;                            // in the direction of the scan
+  std::optional<engine::Cursor> cursor_;                  // over the range that was begun, if it has more than a point
+  std::vector<std::string_view> points_;                  // that were begun
+  std::size_t next_point_ = 0;                            // of points_
+  bool may_walk_points_ = false;                          // false once they were not near
+  engine::Expects expects_ = engine::Expects::kAnything;  // of points
+  std::size_t points_begin_ = 0;  // the place of the first of points_ among the ranges, in the scan's direction
   std::span<const std::optional<KnownEntity>> known_;  // one for each range, or none
   std::uint64_t taken_known_ = 0;                      // of the examined entities; they were not read
   PageShare share_;                                    // the rest of the present one

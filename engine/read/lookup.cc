@@ -41,6 +41,14 @@ bool Lookup::next_file() {
   return false;
 }
 
+/// Returns whether no file follows the one that next_file() found.
+bool Lookup::is_last_file() const noexcept {
+  for (std::uint32_t level = level_; level < kLevelCount; ++level) {
+    if (!levels_.level(level).empty()) return false;
+  }
+  return true;
+}
+
 /// Begins the search in a table. Sets `block` to the block that contains the key's place, if it is known and held.
 /// Returns true if it is known but not held: then the table's search wants it.
 bool Lookup::begin_in_table(const OpenTable& table, const CachedBlock** block) noexcept {
@@ -48,7 +56,7 @@ bool Lookup::begin_in_table(const OpenTable& table, const CachedBlock** block) n
   *block = nullptr;
   const KnownBlocks::Known* const known = known_ != nullptr ? known_->find(table, key_.sort_key) : nullptr;
   if (known == nullptr) {
-    table_.begin(key_, table, known_);
+    table_.begin(key_, table, known_, !is_expected_ || !is_last_file());
     return false;
   }
   table_.begin_in(key_, *known);

@@ -29,6 +29,9 @@ class Lookup {
   Lookup(const Levels& levels, const LookupKey& key, EntryPart part, ReadCost* cost, KnownBlocks* known) noexcept
       : levels_(levels), key_(key), part_(part), cost_(cost), known_(known) {}
 
+  /// Says that the key most likely exists. So the filter of the last file that may have it is not asked.
+  void expect_key() noexcept { is_expected_ = true; }
+
   /// Continues with the block that was wanted (null at first) and with cached blocks, until it needs another one.
   /// Called under a guard of the cache. After kFound, the entry is valid as long as the guard and `block`. It opens no
   /// file, which would be a read: the caller does that after kWantsTable.
@@ -77,6 +80,7 @@ class Lookup {
   Step advance(BlockCache::ReadGuard& guard, const CachedBlock* block, Pace pace);
   bool pause(BlockCache::ReadGuard& guard) noexcept;
   bool next_file();
+  bool is_last_file() const noexcept;
   const CachedBlock* find_wanted(BlockCache::ReadGuard& guard) noexcept;
   Step take_found(BlockCache::ReadGuard& guard);
   Step take_value(BlockCache::ReadGuard& guard, const CachedBlock* block);
@@ -90,6 +94,7 @@ class Lookup {
   std::uint32_t level_ = 0;
   std::size_t flush_ = 0;  // the next one of level 0
   const TableFile* file_ = nullptr;
+  bool is_expected_ = false;
   bool begun_ = false;  // whether the search in file_ has begun
   Fetched fetched_ = Fetched::kNothing;
   const CachedBlock* paused_ = nullptr;  // the wanted block after kEnd, under the guard that found it

@@ -9,8 +9,9 @@
 
 namespace varve::engine {
 
-void TableLookup::begin(const LookupKey& key, const OpenTable& table, KnownBlocks* known) noexcept {
+void TableLookup::begin(const LookupKey& key, const OpenTable& table, KnownBlocks* known, bool asks_filter) noexcept {
   key_ = &key;
+  asks_filter_ = asks_filter;
   table_ = &table;
   known_ = known;
   state_ = State::kBegin;
@@ -30,6 +31,7 @@ LookupStep TableLookup::advance(const CachedBlock* block) {
       const format::RunEntry* const run = table_->index.run_of(key_->sort_key);
       if (run == nullptr) return LookupStep::kAbsent;
       run_ = static_cast<std::size_t>(run - table_->index.runs().data());
+      if (!asks_filter_) return want(State::kIndex, run->index(), format::BlockType::kIndexPartition);
       return want(State::kFilter, run->filter(), format::BlockType::kFilterPartition);
     }
     case State::kFilter: return take_filter(*block);

@@ -34,8 +34,8 @@ enum class LookupStep : std::uint8_t {
 class TableLookup {
  public:
   /// Begins a new search. `key` and `table` outlive the search. So does `known`, which may be null; the search notes in
-  /// it the block that the index names.
-  void begin(const LookupKey& key, const OpenTable& table, KnownBlocks* known) noexcept;
+  /// it the block that the index names. `asks_filter` is false if the table most likely has the key.
+  void begin(const LookupKey& key, const OpenTable& table, KnownBlocks* known, bool asks_filter = true) noexcept;
   /// Begins a new search in the first block that may contain the key. The next step takes the content of that block.
   void begin_in(const LookupKey& key, const KnownBlocks::Known& known) noexcept;
 
@@ -67,6 +67,7 @@ class TableLookup {
   KnownBlocks* known_ = nullptr;
   std::size_t run_ = 0;
   State state_ = State::kBegin;
+  bool asks_filter_ = true;
   /// Number of searched blocks of the run, from the first that may contain the key. Each of them ends within the key's
   /// versions.
   std::size_t blocks_passed_ = 0;

@@ -232,6 +232,12 @@ bool SortedBlockCursor::seek(std::string_view target) {
       high_matched = matched;
     }
   }
+  if (low + 1 < block_.restart_count()) {
+    const std::size_t size = block_.entries().size();
+    const std::size_t start = block_.restart(low);
+    const std::size_t end = block_.restart(low + 1);
+    if (start < end && end <= size) prefetch_interval(begin_ + start, begin_ + end);
+  }
   return scan(low, target, end_, low_matched);
 }
 
