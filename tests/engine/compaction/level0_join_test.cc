@@ -40,9 +40,9 @@ class Level0Join : public testing::Test {
     return pick_job({levels_, running_, quarantined_, dead_, dead_bytes_, 1'000, idle_}, shape_);
   }
 
-  const TreeShape shape_;
-  const DeadRanges dead_;
-  const std::map<std::uint64_t, std::uint64_t> dead_bytes_;
+  const TreeShape shape_{};
+  const DeadRanges dead_{};
+  const std::map<std::uint64_t, std::uint64_t> dead_bytes_{};
   std::vector<format::TableFileEntry> entries_;
   Levels levels_;
   std::vector<Job> running_;
