@@ -124,6 +124,46 @@ std::optional<Job> MergeChoice::from_level0(JobReason reason, const LevelFile* w
   return std::nullopt;
 }
 
+std::optional<Job> MergeChoice::from_full_level0() const {
+  std::optional<Job> job = from_level0(JobReason::kLevel0, nullptr);
+  if (!job || input_.idle || !stays_in_level0(bytes_of(job->inputs), bytes_of(job->overlapped), shape_)) return job;
+  std::optional<Job> within = within_level0(job->inputs);
+  return within ? within : job;
+}
+
+/// Makes one file of the newest of these files of level 0. An older file comes along if it is no larger than all newer ones
+/// together. So an entry is written anew only when its file at least doubles, or takes in several flushes.
+std::optional<Job> MergeChoice::within_level0(const LevelFiles& files) const {
+  Job job;
+  job.reason = JobReason::kLevel0;
+  CommitVersion oldest = format::kCommitVersionMax;
+  for (const LevelFilePtr& file : files) {
+    const bool is_of_same_flush = file->largest_version() >= oldest;
+    const bool is_enough = job.inputs.size() >= std::max<std::size_t>(2, shape_.level0_flushes / 2);
+    if (is_enough && !is_of_same_flush && file->entry.size_bytes > bytes_of(job.inputs)) break;
+    job.inputs.push_back(file);
+    oldest = std::min(oldest, file->smallest_version());
+  }
+  if (job.inputs.size() < 2 || !keeps_order_in_level0(job) || !is_free(job)) return std::nullopt;
+  return job;
+}
+
+/// Returns whether one file of all inputs can stand in level 0 (V1): every other file of its keys is older or newer than it.
+bool MergeChoice::keeps_order_in_level0(const Job& job) const {
+  CommitVersion oldest = format::kCommitVersionMax;
+  CommitVersion newest = 0;
+  for (const LevelFilePtr& file : job.inputs) {
+    oldest = std::min(oldest, file->smallest_version());
+    newest = std::max(newest, file->largest_version());
+  }
+  const KeyRange range = range_of_all(job.inputs);
+  const LevelSequence& files = input_.levels.level(0);
+  return std::all_of(files.begin(), files.end(), [&](const LevelFilePtr& file) {
+    const bool is_apart = file->largest_version() < oldest || newest < file->smallest_version();
+    return is_apart || job.takes(file->entry.number) || !range_of(*file).overlaps(range);
+  });
+}
+
 /// Merges small files that could move one by one. Otherwise a trickle of writes would fill the tree with small files.
 /// Larger files are not rewritten for the sake of a small one.
 void MergeChoice::widen_small_move(const LevelFiles& files, Job& job) const {

@@ -36,6 +36,9 @@ class MergeChoice {
 
   /// Returns a job of level 0 that begins at its oldest free files. If `wanted` is given, it is among the inputs.
   std::optional<Job> from_level0(JobReason reason, const LevelFile* wanted) const;
+  /// Returns a job for a level 0 with too many flushes: from_level0(), or one that makes the newest flushes one file of
+  /// level 0, if they are small beside what they overlap in the base (stays_in_level0()).
+  std::optional<Job> from_full_level0() const;
   /// Returns a job for the file of a level from 1 to 5 with the lowest cost for its size.
   std::optional<Job> cheapest_of(std::uint32_t level, JobReason reason) const;
   /// Returns a job that moves or merges this file of a level from 1 to 5 into the next level.
@@ -45,6 +48,8 @@ class MergeChoice {
 
  private:
   LevelFiles free_level0() const;
+  std::optional<Job> within_level0(const LevelFiles& files) const;
+  bool keeps_order_in_level0(const Job& job) const;
   void widen_small_move(const LevelFiles& files, Job& job) const;
   void widen_within(Job& job) const;
   void decide_kind(Job& job) const;

@@ -164,8 +164,7 @@ std::optional<Job> fullest_level(const MergeChoice& choice, const std::array<dou
   for (const std::uint32_t level : levels) {
     const bool over = level == 0 ? full[0] >= 1 : full[level] > 1;
     if (!over) continue;
-    std::optional<Job> job =
-        level == 0 ? choice.from_level0(JobReason::kLevel0, nullptr) : choice.cheapest_of(level, JobReason::kLevelSize);
+    std::optional<Job> job = level == 0 ? choice.from_full_level0() : choice.cheapest_of(level, JobReason::kLevelSize);
     if (job) return job;
   }
   return std::nullopt;
@@ -198,7 +197,7 @@ std::optional<Job> pick_job(const PickInput& input, const TreeShape& shape) {
   if (std::optional<Job> job = unlink_dead(input, choice)) return job;
   const std::array<double, kLevelCount> full = fullness(input, choice.targets(), shape);
   if (full[0] >= 2) {
-    if (std::optional<Job> job = choice.from_level0(JobReason::kLevel0, nullptr)) return job;
+    if (std::optional<Job> job = choice.from_full_level0()) return job;
   }
   if (std::optional<Job> job = dense_tombstones(input, choice)) return job;
   const std::uint64_t dead_part = input.writers_rest ? kIdleDeadPart : 2;

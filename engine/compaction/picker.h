@@ -5,8 +5,10 @@
 //     quarantined, and the job conflicts with no running job. A quarantined file with only dead tables is unlinked too,
 //     since no reader needs it.
 // P2  A job is closed: with a file, it takes every file of its output level that overlaps it. From level 0 it also
-//     takes every older file that overlaps it. So an entry is never placed beneath an older entry of its key.
+//     takes every older file that overlaps it. So an entry is never placed beneath an older entry of its key. A job whose
+//     output stays in level 0 takes no such file. Every other file of its keys there is older or newer than all that it takes.
 // P3  Picking ends: without new files, a finite series of jobs leaves no job.
+// P4  A job that merges files of level 0 with each other makes one file of them. So it leaves fewer files than it took (P3).
 //
 // A level counts without the files that a running job takes to another level.
 //

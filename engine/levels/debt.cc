@@ -10,9 +10,13 @@ std::uint64_t compaction_debt_bytes(const Levels& levels, const TreeShape& shape
   double debt = 0;
   double arriving = 0;
   if (levels.flush_count() >= shape.level0_flushes) {
-    arriving = static_cast<double>(levels.level_bytes(0));
-    const KeyRange range = range_of_all(levels.level(0));
-    debt += arriving + static_cast<double>(bytes_of(levels.overlapping(targets.base, range)));
+    const std::uint64_t bytes = levels.level_bytes(0);
+    const std::uint64_t beneath = bytes_of(levels.overlapping(targets.base, range_of_all(levels.level(0))));
+    debt += static_cast<double>(bytes);
+    if (!stays_in_level0(bytes, beneath, shape)) {
+      debt += static_cast<double>(beneath);
+      arriving = static_cast<double>(bytes);
+    }
   }
   for (std::uint32_t level = 1; level < kLastLevel; ++level) {
     if (level < targets.base) continue;

@@ -63,6 +63,8 @@ struct Job {
   /// Returns the range from the smallest to the largest key of all its files and loaded entries, as a view into them.
   KeyRange range() const noexcept;
   bool takes(std::uint64_t file_number) const noexcept;
+  /// Returns whether the job makes one file of several files of level 0.
+  bool joins_level0() const noexcept { return kind == JobKind::kMerge && output_level == 0 && inputs.size() > 1; }
 };
 
 /// Returns whether the two jobs must not run at once: they share a file, or one writes files into levels and keys that

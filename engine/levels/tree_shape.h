@@ -6,6 +6,7 @@
 // fan-out. The ratios are equal, because equal ratios cost the fewest rewrites for a given number of levels. Level 0 is
 // merged into the uppermost of these levels, the base; the levels between are empty. So a small store has only level 0
 // and level 6. An additional level pays only if a merge of level 0 would otherwise rewrite several times its own bytes.
+// While level 0 is small beside the base, its flushes are merged with each other.
 // Source: S. Dong et al., "Optimizing Space Amplification in RocksDB" (CIDR 2017), for sizes computed from the bottom.
 // P. O'Neil et al., "The Log-Structured Merge-Tree" (1996), for equal ratios.
 #pragma once
@@ -51,6 +52,16 @@ struct LevelTargets {
   /// Target size of each level in bytes; no limit for the largest, and zero for levels that should be empty.
   std::array<std::uint64_t, kLevelCount> bytes{};
 };
+
+/// Limit of the bytes of the base that a merge of level 0 rewrites for each of its own. A flush is compressed for speed, and
+/// takes about twice the bytes that it takes in the base. So level 0 grows to about a third of the base. There the merges of
+/// flushes with each other, and those into the base, together write the fewest bytes.
+inline constexpr std::uint64_t kBaseRewritesMax = 2;
+
+/// Returns whether flushes of so many bytes are merged with each other, and not with the bytes that they overlap in the base.
+constexpr bool stays_in_level0(std::uint64_t bytes, std::uint64_t base_bytes, const TreeShape& shape) noexcept {
+  return bytes < shape.base_bytes && base_bytes / kBaseRewritesMax > bytes;
+}
 
 LevelTargets level_targets(const Levels& levels, const TreeShape& shape) noexcept;
 

@@ -27,7 +27,7 @@ class RandomTree : public testing::TestWithParam<std::uint64_t> {
   }
   format::TableFileEntry make(std::uint32_t level, std::uint64_t first, std::uint64_t last) {
     format::TableFileEntry entry = file_entry(next_++, level, key(first), key(last));
-    entry.size_bytes = (1 + random_() % 400) * kMiB;
+    entry.size_bytes = (1 + random_() % (level == 0 ? level0_mib_max_ : 400)) * kMiB;
     if (random_() % 12 == 0) entry.tombstone_count = random_() % 101;
     entry.first_table = first / 100;
     entry.last_table = last / 100;
@@ -35,6 +35,7 @@ class RandomTree : public testing::TestWithParam<std::uint64_t> {
   }
   Levels random_levels() {
     std::vector<format::TableFileEntry> entries;
+    level0_mib_max_ = random_() % 2 == 0 ? 400 : 20;
     for (std::uint64_t i = random_() % 14; i > 0; --i) {
       const std::uint64_t first = random_() % 900;
       entries.push_back(make(0, first, first + random_() % 100));
@@ -50,8 +51,28 @@ class RandomTree : public testing::TestWithParam<std::uint64_t> {
   }
 
   std::mt19937_64 random_{GetParam()};
+  std::uint64_t level0_mib_max_ = 400;
   std::uint64_t next_ = 1;
 };
+
+/// P4, and the order of level 0 (V1) with one file in the place of all inputs.
+void expect_joinable(const Levels& levels, const Job& job) {
+  EXPECT_EQ(job.reason, JobReason::kLevel0);
+  format::TableFileEntry one = job.inputs.front()->entry;
+  std::vector<format::TableFileEntry> entries;
+  for (const LevelFilePtr& file : levels.level(0)) {
+    if (!job.takes(file->entry.number)) entries.push_back(file->entry);
+  }
+  for (const LevelFilePtr& file : job.inputs) {
+    one.smallest_key = std::min(one.smallest_key, file->entry.smallest_key);
+    one.largest_key = std::max(one.largest_key, file->entry.largest_key);
+    one.smallest_version = std::min(one.smallest_version, file->smallest_version());
+    one.largest_version = std::max(one.largest_version, file->largest_version());
+  }
+  entries.push_back(one);
+  const Result<Levels> joined = try_levels(entries);
+  EXPECT_TRUE(joined.ok()) << joined.status().to_string();
+}
 
 void expect_closed(const Levels& levels, const Job& job) {
   ASSERT_FALSE(job.inputs.empty());
@@ -69,6 +90,8 @@ void expect_closed(const Levels& levels, const Job& job) {
     }
   }
   if (job.output_level == job.level) {
+    EXPECT_TRUE(job.overlapped.empty());
+    if (job.joins_level0()) return expect_joinable(levels, job);
     EXPECT_EQ(job.inputs.size(), 1u);
     return;
   }

@@ -74,6 +74,21 @@ TEST_F(TreeSimulation, RandomPutsThatOverwriteMoreThanTwice) {
   record(tree);
 }
 
+TEST_F(TreeSimulation, UpdatesOfALargeTableWithASmallWriteBuffer) {
+  TreeSimulator::Measures measures = coarse();
+  measures.memtable_bytes = std::uint64_t{16} << 20;
+  TreeSimulator tree(measures);
+  const std::uint64_t key_count = 1'000 * kMB / measures.stored_bytes;
+  for (std::uint64_t key = 0; key < key_count; ++key) tree.put(1, key);
+  const SimulatedCosts before = tree.costs();
+  put_random(tree, 1'000 * kMB, measures.put_bytes, key_count);
+  expect_at_rest(tree);
+  const double flushed = static_cast<double>(tree.costs().flushed_bytes - before.flushed_bytes);
+  EXPECT_LT(static_cast<double>(tree.costs().merged_bytes - before.merged_bytes), 5 * flushed);
+  EXPECT_LT(tree.costs().level0_flushes_max, 10u);
+  record(tree);
+}
+
 TEST_F(TreeSimulation, TenGigabytesOfRandomPuts) {
   TreeSimulator::Measures measures = coarse();
   measures.put_bytes *= 4;

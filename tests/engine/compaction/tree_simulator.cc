@@ -204,8 +204,9 @@ void TreeSimulator::merge(const Running& running) {
     if (hidden || dead_ranges.holds(entry.table)) continue;
     const std::string key = simulated_key(entry.table, entry.key);
     if (entry.tombstone && entry.version <= reclaimable() && bottom.is_bottom(key)) continue;
-    if (!older && cuts.begins_new_file(key, output.size() * measures_.stored_bytes, table_bytes,
-                                       written_table == entry.table ? std::nullopt : std::optional(entry.table))) {
+    if (!older && !running.job.joins_level0() &&
+        cuts.begins_new_file(key, output.size() * measures_.stored_bytes, table_bytes,
+                             written_table == entry.table ? std::nullopt : std::optional(entry.table))) {
       end_file();
     }
     if (written_table != entry.table) table_bytes = 0;
