@@ -1,6 +1,7 @@
 #include "bench/varve_bench/contender.h"
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 namespace varve::bench {
@@ -21,6 +22,21 @@ Result<std::uint64_t> Contender::scan_pages(std::uint32_t /*table*/, std::uint32
 Result<bool> Contender::transfer(std::uint32_t /*table*/, const Keys& /*from*/, const Keys& /*to*/,
                                  std::string_view /*payload*/, Promise /*promise*/) {
   return Status::unsupported("there are no transactions that look before they write");
+}
+
+Status Contender::watch(std::chrono::milliseconds quiet, const std::function<Result<bool>()>& works) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_work = Clock::now();
+  Clock::time_point looked = last_work;
+  while (looked - last_work < quiet) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    looked = Clock::now();
+    const Result<bool> working = works();
+    if (!working.ok()) return working.status();
+    if (*working) last_work = looked;
+  }
+  watched_seconds_ = std::chrono::duration<double>(looked - last_work).count();
+  return Status();
 }
 
 Status load_in_batches(Contender& contender, std::uint32_t table, std::uint64_t count) {

@@ -2,7 +2,9 @@
 // Must never: let one contender give a weaker guarantee than another in the same row.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -134,8 +136,10 @@ class Contender {
   /// Uses the contender's means to free the space of a dropped table at once.
   virtual Status reclaim(std::uint32_t table) = 0;
 
-  /// Waits until the contender's background work is done.
+  /// Waits until the contender's background work is done, and for some time more, in which it is watched.
   virtual Status wait_until_idle() = 0;
+  /// Returns how long the last wait_until_idle() went on after it had last seen work.
+  double watched_seconds() const noexcept { return watched_seconds_; }
   /// Writes everything to table files and merges them completely.
   virtual Status compact() = 0;
   /// Returns whether the contender has anything to merge.
@@ -149,9 +153,12 @@ class Contender {
 
  protected:
   Answer answer() const noexcept { return answer_; }
+  /// Asks every few milliseconds whether the contender works, until it did not for `quiet`.
+  Status watch(std::chrono::milliseconds quiet, const std::function<Result<bool>()>& works);
 
  private:
   Answer answer_ = Answer::kDecoded;
+  double watched_seconds_ = 0;
 };
 
 // Default implementations for any contender.

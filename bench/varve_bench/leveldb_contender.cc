@@ -4,7 +4,7 @@
 #ifdef VARVE_BENCH_LEVELDB
 
 #include <chrono>
-#include <thread>
+#include <utility>
 
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
@@ -177,16 +177,13 @@ class LevelDbContender final : public Contender {
     return Status();
   }
 
-  /// Waits until LevelDB has written nothing for a tenth of a second, because it does not report whether it works.
+  /// Waits until LevelDB has written nothing for 300 ms, because it does not report whether it works.
   Status wait_until_idle() override {
     std::uint64_t written = usage(directory_).written_bytes;
-    for (int quiet = 0; quiet < 5;) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return watch(std::chrono::milliseconds(300), [this, &written]() -> Result<bool> {
       const std::uint64_t now = usage(directory_).written_bytes;
-      quiet = now == written ? quiet + 1 : 0;
-      written = now;
-    }
-    return Status();
+      return std::exchange(written, now) != now;
+    });
   }
 
   Status compact() override {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <thread>
 #include <vector>
 
 #include <rocksdb/cache.h>
@@ -279,11 +278,7 @@ class RocksDbContender final : public Contender {
   }
 
   Status wait_until_idle() override {
-    for (int quiet = 0; quiet < 3;) {
-      quiet = is_idle() ? quiet + 1 : 0;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    return Status();
+    return watch(std::chrono::milliseconds(60), [this]() -> Result<bool> { return works(); });
   }
   Status compact() override {
     return from_rocksdb(database_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
@@ -316,13 +311,13 @@ class RocksDbContender final : public Contender {
     return present;
   }
 
-  bool is_idle() const {
+  bool works() const {
     for (const char* name : {"rocksdb.num-running-compactions", "rocksdb.compaction-pending",
                              "rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending"}) {
       std::uint64_t value = 0;
-      if (database_->GetIntProperty(name, &value) && value > 0) return false;
+      if (database_->GetIntProperty(name, &value) && value > 0) return true;
     }
-    return true;
+    return false;
   }
 
   Status write_batch(std::uint32_t table, std::string_view partition, std::span<const Row> rows,

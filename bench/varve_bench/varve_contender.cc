@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "bench/varve_bench/contender.h"
@@ -279,17 +279,16 @@ class VarveContender final : public Contender {
   Status drop_table(std::uint32_t table) override { return store_->drop_table(account_of(table), table_name(table)); }
   Status reclaim(std::uint32_t /*table*/) override { return Status(); }  // Varve frees space by itself
 
+  /// Waits until nothing was flushed or merged for 300 ms, because a store does not report whether it works.
   Status wait_until_idle() override {
     std::uint64_t work_before = UINT64_MAX;
-    for (int quiet = 0; quiet < 3;) {
+    return watch(std::chrono::milliseconds(300), [this, &work_before]() -> Result<bool> {
       const Result<Statistics> now = store_->statistics();
       if (!now.ok()) return now.status();
       const std::uint64_t work = now->flushes + now->compactions + now->moved_files + now->unlinked_files;
-      quiet = work == work_before && now->compaction_debt_bytes == 0 ? quiet + 1 : 0;
-      work_before = work;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    return Status();
+      const std::uint64_t before = std::exchange(work_before, work);
+      return (before != work && before != UINT64_MAX) || now->compaction_debt_bytes > 0;
+    });
   }
   Status compact() override { return store_->compact(); }
 

@@ -36,7 +36,7 @@ Result<Outcome> write_for_long(Session& session) {
   const Stopwatch watch(session.directory());
   if (Status idle = session.contender().wait_until_idle(); !idle.ok()) return idle;
   const Effect debt = watch.effect(0);
-  whole.seconds += debt.seconds;
+  whole.seconds += debt.seconds - session.contender().watched_seconds();
   whole.cpu_seconds += debt.cpu_seconds;
   whole.background_cpu_seconds += debt.cpu_seconds;
   whole.written_bytes += debt.written_bytes;

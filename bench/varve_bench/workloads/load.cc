@@ -11,10 +11,12 @@ namespace varve::bench {
 
 namespace {
 
-/// Returns the measurement including the background work after it. `driven` is the processor time of the writers in
-/// seconds.
-Outcome with_debt(const Stopwatch& watch, double seconds_until_return, double driven, std::uint64_t entities) {
+/// Returns the measurement including the background work after it, but not the `watched` seconds after that. `driven` is the
+/// processor time of the writers in seconds.
+Outcome with_debt(const Stopwatch& watch, double watched, double seconds_until_return, double driven,
+                  std::uint64_t entities) {
   Effect effect = watch.effect(entities);
+  effect.seconds = std::max(effect.seconds - watched, seconds_until_return);
   effect.background_cpu_seconds = std::max(0.0, effect.cpu_seconds - driven);
   Outcome outcome = outcome_of(effect, Moves::kWrites);
   const double count = static_cast<double>(entities);
@@ -37,8 +39,8 @@ Result<Outcome> put_at_random(Session& session) {
   });
   if (!effect.ok()) return effect.status();
   if (Status idle = session.contender().wait_until_idle(); !idle.ok()) return idle;
-  Outcome outcome =
-      with_debt(watch, effect->seconds, effect->cpu_seconds - effect->background_cpu_seconds, kTimes * entities);
+  Outcome outcome = with_debt(watch, session.contender().watched_seconds(), effect->seconds,
+                              effect->cpu_seconds - effect->background_cpu_seconds, kTimes * entities);
   outcome.figures.merge(outcome_of(*effect, Moves::kReads).figures);  // latencies are those of the writes alone
   outcome.figures.erase("reads/op");
   return outcome;
@@ -55,7 +57,7 @@ WorkloadRow load_row(std::string name, std::uint32_t table, LoadWay way) {
             const double seconds = watch.seconds();
             const double driven = thread_cpu_seconds() - cpu_before;
             if (Status idle = session.contender().wait_until_idle(); !idle.ok()) return idle;
-            return with_debt(watch, seconds, driven, entities);
+            return with_debt(watch, session.contender().watched_seconds(), seconds, driven, entities);
           }};
 }
 
