@@ -16,7 +16,7 @@ constexpr std::string_view kLeaseSeconds = "LeaseSeconds";
 constexpr std::string_view kLeaseEnds = "LeaseEnds";
 constexpr std::string_view kLeaseBreaks = "LeaseBreaks";
 constexpr std::int32_t kNoEnd = -1;
-constexpr Ticks kTicksPerSecond = 10'000'000;
+constexpr Ticks kLeaseTicksPerSecond = 10'000'000;
 
 Status lease_conflict(ErrorName error, std::string_view message) {
   return Status(Code::kConflict, message).with_service_error(error);
@@ -38,7 +38,7 @@ Status check_seconds(std::chrono::seconds time, std::int64_t least) {
 void begin(Lease& lease, std::int32_t seconds, Ticks now) {
   lease.seconds = seconds;
   lease.breaks = false;
-  lease.ends = seconds == kNoEnd ? limits::kDateTimeTicksMax : now + static_cast<Ticks>(seconds) * kTicksPerSecond;
+  lease.ends = seconds == kNoEnd ? limits::kDateTimeTicksMax : now + static_cast<Ticks>(seconds) * kLeaseTicksPerSecond;
 }
 
 Result<LeaseAnswer> acquire(Lease& lease, const LeaseRequest& request, Ticks now, const Guid& random) {
@@ -91,7 +91,7 @@ Result<LeaseAnswer> release(Lease& lease, const LeaseRequest& request, Ticks now
 /// Returns the whole seconds until the time, rounded up.
 std::chrono::seconds seconds_until(Ticks time, Ticks now) {
   if (time <= now) return std::chrono::seconds(0);
-  return std::chrono::seconds((time - now + kTicksPerSecond - 1) / kTicksPerSecond);
+  return std::chrono::seconds((time - now + kLeaseTicksPerSecond - 1) / kLeaseTicksPerSecond);
 }
 
 Result<LeaseAnswer> break_lease(Lease& lease, const LeaseRequest& request, Ticks now) {
@@ -103,7 +103,7 @@ Result<LeaseAnswer> break_lease(Lease& lease, const LeaseRequest& request, Ticks
     // An infinite lease without a period is broken at once; a breaking one has no infinite rest.
     const bool at_once = lease.seconds == kNoEnd && !lease.breaks;
     if (request.break_period) {
-      const Ticks asked = now + static_cast<Ticks>(request.break_period->count()) * kTicksPerSecond;
+      const Ticks asked = now + static_cast<Ticks>(request.break_period->count()) * kLeaseTicksPerSecond;
       lease.ends = std::min(lease.ends, asked);
     } else if (at_once) {
       lease.ends = now;

@@ -29,7 +29,7 @@ constexpr std::size_t kEntitiesAtOnce = 128;
 constexpr std::size_t kWalkedAtOnce = 1024;  // of entities, also those that need no entry
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
 /// How often a part is tried that finds something busy.
-constexpr int kBusyAttemptsMax = 1'000;
+constexpr int kBusyPartAttemptsMax = 1'000;
 /// How often an installation is tried, which may end late.
 constexpr int kInstallAttemptsMax = 3;
 
@@ -186,7 +186,7 @@ class LoadedBuild {
       busy_ = 0;
     }
     Result<bool> ended = end_build(core_, name_, index_);
-    if (ended.code() == Code::kBusy && ++busy_ < kBusyAttemptsMax) return false;
+    if (ended.code() == Code::kBusy && ++busy_ < kBusyPartAttemptsMax) return false;
     return ended;
   }
 
@@ -262,7 +262,7 @@ class LockedBuild {
     const Status put = commit(core_.backend(), change).status();
     // The next step reads the same part, or finds that the table or the index is gone.
     if (is_made_for_other_indexes(put) || service_error::is_table_gone(put)) return false;
-    if (put.code() == Code::kBusy && ++busy_ < kBusyAttemptsMax) return false;  // the same part again
+    if (put.code() == Code::kBusy && ++busy_ < kBusyPartAttemptsMax) return false;  // the same part again
     busy_ = 0;
     if (is_value_refused(put)) return fail(built->index, put);
     if (!put.ok() && !change.had_nothing_to_put(put)) return put;

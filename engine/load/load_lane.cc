@@ -11,7 +11,7 @@ namespace varve::engine {
 namespace {
 
 /// Adds to a number that only this thread writes.
-void add_to(std::atomic<std::uint64_t>& number, std::uint64_t more) noexcept {
+void count_more(std::atomic<std::uint64_t>& number, std::uint64_t more) noexcept {
   number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
@@ -31,9 +31,9 @@ Status LoadLane::add(std::string_view sort_key, std::string_view value, Kind kin
   }
   Status added = sorter_ ? sorter_->add(sort_key, value, kind) : files_->add(sort_key, value, kind);
   if (!added.ok()) return added;
-  add_to(entities_, 1);
-  add_to(bytes_, sort_key.size() + value.size());
-  if (sorter_) add_to(sorted_entities_, 1);
+  count_more(entities_, 1);
+  count_more(bytes_, sort_key.size() + value.size());
+  if (sorter_) count_more(sorted_entities_, 1);
   see_written();
   return added;
 }

@@ -20,7 +20,7 @@
 namespace varve::engine {
 namespace {
 
-std::string manifest_name(std::uint64_t number) {
+std::string name_of_manifest(std::uint64_t number) {
   return format::file_name(format::FileType::kManifest, number);
 }
 
@@ -32,7 +32,7 @@ class Surveyor {
     if (Status listed = list(); !listed.ok()) return listed;
     if (Status rooted = read_root(); !rooted.ok()) return rooted;
     if (Status found = find_manifest(); !found.ok()) return found;
-    if (Status known = check_known(); !known.ok()) return known.in_file(manifest_name(store_.manifest.number));
+    if (Status known = check_known(); !known.ok()) return known.in_file(name_of_manifest(store_.manifest.number));
     if (trust_ == ManifestTrust::kNone) store_.is_certain = false;
     if (!store_.is_certain) doubt();
     if (Status tables = take_tables(); !tables.ok()) return tables;
@@ -126,9 +126,9 @@ class Surveyor {
       return Status();
     }
     const bool is_missing = !numbers(format::FileType::kManifest).contains(number);
-    const Status why = content.ok()
-                           ? Status::corruption("belongs to another store than CURRENT").in_file(manifest_name(number))
-                           : content.status();
+    const Status why =
+        content.ok() ? Status::corruption("belongs to another store than CURRENT").in_file(name_of_manifest(number))
+                     : content.status();
     if (!is_damage(why)) return why;
     is_missing ? ++salvage_.figures.report.manifests.missing : ++salvage_.figures.report.manifests.damaged;
     salvage_.note(why);
@@ -141,7 +141,7 @@ class Surveyor {
   }
 
   Result<std::optional<SalvagedManifest>> read_part(std::uint64_t number, std::uint64_t seed) {
-    const std::string name = manifest_name(number);
+    const std::string name = name_of_manifest(number);
     const Result<std::string> bytes =
         read_whole_file(salvage_.directory, name, kManifestBytesReadMax, io::ReadMode::kDirect);
     if (is_damage(bytes.status())) return std::optional<SalvagedManifest>();
@@ -161,7 +161,7 @@ class Surveyor {
 
   /// Tries a manifest that CURRENT does not name, or that it named in a lost part.
   Status try_manifest(std::uint64_t number) {
-    const std::string name = manifest_name(number);
+    const std::string name = name_of_manifest(number);
     const Result<std::optional<std::uint64_t>> seed = seed_of(name, format::FileType::kManifest, number);
     if (!seed.ok()) return seed.status();
     Result<std::optional<SalvagedManifest>> part = std::optional<SalvagedManifest>();
@@ -196,7 +196,7 @@ class Surveyor {
   void count_damaged(std::uint64_t number, std::string_view why) {
     if (judged_ == number) return;  // counted as the one that CURRENT names
     ++salvage_.figures.report.manifests.damaged;
-    salvage_.note(manifest_name(number), why);
+    salvage_.note(name_of_manifest(number), why);
   }
 
   /// Returns whether the manifest is the store's: by the store id in CURRENT, or by a file that the manifest names with
@@ -259,7 +259,7 @@ class Surveyor {
   /// Records that commits may be missing anywhere, and that changed or deleted rows may have returned.
   void doubt() {
     Loss loss;
-    loss.file = has_manifest_ ? manifest_name(store_.manifest.number) : std::string(format::kRootName);
+    loss.file = has_manifest_ ? name_of_manifest(store_.manifest.number) : std::string(format::kRootName);
     loss.offset = store_.manifest.durable_bytes;
     loss.what = "the list of the store's files is not certain";
     salvage_.losses.add(std::move(loss));

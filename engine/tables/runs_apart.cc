@@ -13,9 +13,9 @@ namespace {
 
 /// Number of blocks that a chunk should fill. It is below a run's limit, because a chunk slightly above the limit would
 /// leave a tiny run.
-constexpr std::uint64_t kBlocksOfChunk = format::kRunBlocksMax - format::kRunBlocksMax / 8;
+constexpr std::uint64_t kBlocksOfRunChunk = format::kRunBlocksMax - format::kRunBlocksMax / 8;
 /// The smallest chunk, as the inverse share of the largest.
-constexpr std::uint64_t kChunkShareMin = 8;
+constexpr std::uint64_t kRunChunkShareMin = 8;
 
 }  // namespace
 
@@ -56,7 +56,8 @@ void RunsApart::begin(TableWriter& writer, const format::TableOptions& table, Sa
 /// Assumes that later entries compress like these.
 void RunsApart::choose_weight(std::uint64_t weight, std::uint64_t blocks) noexcept {
   if (blocks == 0) return;
-  chunk_weight_ = std::clamp(weight * kBlocksOfChunk / blocks, chunk_weight_max_ / kChunkShareMin, chunk_weight_max_);
+  chunk_weight_ =
+      std::clamp(weight * kBlocksOfRunChunk / blocks, chunk_weight_max_ / kRunChunkShareMin, chunk_weight_max_);
 }
 
 Status RunsApart::add(const Entry& entry, bool was_in_memory, bool stays) {
