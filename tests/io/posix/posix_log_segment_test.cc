@@ -374,7 +374,7 @@ TEST_F(PosixLogSegmentDeathTest, MisuseEndsTheProcessBeforeItHarmsTheLog) {
   EXPECT_DEATH(write(0, bytes.bytes().subspan(16, kSectorBytes)), "is_sector_aligned");
   EXPECT_DEATH(write(3 * kSectorBytes, bytes.bytes()), "allocated_bytes_");
   ASSERT_TRUE(is_ok(segment->write(2 * kSectorBytes, bytes.bytes(), kTestPoint)));
-  EXPECT_DEATH((void)segment->fill(), "written_to_");
+  EXPECT_DEATH((void)segment->fill(), "written_end_");
 }
 
 }  // namespace
