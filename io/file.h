@@ -79,14 +79,17 @@ class LogSegment {
   virtual ~LogSegment() = default;
   virtual std::uint64_t allocated_bytes() const noexcept = 0;
 
-  /// Prepares the space up to the offset `end`, so that later writes are cheap (zero-fills it if that helps). Runs on a
-  /// background thread before the segment is used. Once stop_filling() was called, returns early with success.
-  /// Unprepared space is slower to write, never wrong. The first sector is not touched: it is prepared when the segment
-  /// is created, and may be written (with a header) earlier. Errors: kIoError, kNoSpace.
-  virtual Status fill_to(std::uint64_t end) = 0;
+  /// Prepares the space from `begin`, or from prepared_bytes() if that is larger, up to the offset `end`, so that later
+  /// writes are cheap (zero-fills it if that helps). Runs on a background thread. No write may have ended above its first
+  /// byte, and none may overlap it until it returns. Space below `begin` counts as prepared from then on. Once
+  /// stop_filling() was called, returns early with success. Unprepared space is slower to write, never wrong. The first
+  /// sector is not touched: it is prepared when the segment is created, and may be written (with a header) earlier.
+  /// Errors: kIoError, kNoSpace.
+  virtual Status fill_between(std::uint64_t begin, std::uint64_t end) = 0;
+  Status fill_to(std::uint64_t end) { return fill_between(0, end); }
   Status fill() { return fill_to(allocated_bytes()); }
-  /// Ends a running or later fill, and returns when none runs. After it, the caller may write to the segment. Any
-  /// thread may call it.
+  /// Ends a running or later fill, and returns when none runs. After it, the caller may write anywhere. Any thread may
+  /// call it.
   virtual void stop_filling() noexcept = 0;
   /// Returns the number of bytes that fills wrote.
   virtual std::uint64_t filled_bytes() const noexcept = 0;

@@ -70,7 +70,7 @@ Wal::Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& man
       deferred_mutex_(env.scheduler),
       memory_mutex_(env.scheduler) {
   direct_.store(segment_->direct(), std::memory_order_relaxed);
-  supply_.begin_use(number_, segment_->allocated_bytes());
+  supply_.begin_use(number_, segment_);
   memory_.reserve(kMemoryKeptMax);
 }
 
@@ -419,7 +419,7 @@ void Wal::begin_segment(SegmentFile next) noexcept {
   large_write_bytes_ = 0;
   last_version_ = 0;
   tracker_.move_to(base_ + kFirstRecordOffset);
-  supply_.begin_use(number_, segment_->allocated_bytes());
+  supply_.begin_use(number_, segment_);
   direct_.store(segment_->direct(), std::memory_order_relaxed);
 }
 
@@ -429,6 +429,7 @@ Status Wal::close_segment() {
 }
 
 Status Wal::close() {
+  supply_.end_use();
   if (Status flushed = flush_open_slot(); !flushed.ok()) return flushed;
   if (next_offset_ == kFirstRecordOffset) {
     supply_.unused(number_);

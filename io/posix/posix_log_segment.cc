@@ -146,7 +146,7 @@ Status PosixLogSegment::prepare() {
   if (error != EOPNOTSUPP && error != ENOSYS) return os_error(error, {"fallocate", guard_.path()});
   // If space cannot be allocated, it is obtained by writing zeros.
   if (Status written = write_first_sector(); !written.ok()) return written;
-  return zero_to(allocated_bytes_);
+  return zero_between(0, allocated_bytes_);
 }
 
 // Prepares the header's sector and makes the size durable. Also shows whether a file system that accepted the flag
@@ -169,12 +169,15 @@ Status PosixLogSegment::write_first_sector() {
   return write_all_at(descriptor_.get(), 0, zeros, unit_bytes(), {"", guard_.path(), std::nullopt, "log segment"});
 }
 
-Status PosixLogSegment::fill_to(std::uint64_t end) {
-  assert(!written_to_.load(std::memory_order_relaxed) || stop_filling_.load(std::memory_order_relaxed));
+Status PosixLogSegment::fill_between(std::uint64_t begin, std::uint64_t end) {
+  begin = std::max(begin, prepared_bytes_.load(std::memory_order_relaxed));
+  end = std::min(end, allocated_bytes_);
+  assert(begin >= end || begin >= written_end_.load(std::memory_order_relaxed) ||
+         stop_filling_.load(std::memory_order_relaxed));
   const std::lock_guard<std::mutex> filling(filling_);
   if (Status usable = guard_.check("fill"); !usable.ok()) return usable;
   if (fill_gain_ == FillGain::kNone) return Status();
-  Status filled = zero_to(std::min(end, allocated_bytes_));
+  Status filled = zero_between(begin, end);
   // If there is no memory for the zeros, nothing was written, and the segment is unharmed.
   return filled.ok() || filled.code() == Code::kOutOfMemory ? filled : guard_.fail(filled);
 }
@@ -185,9 +188,9 @@ void PosixLogSegment::stop_filling() noexcept {
   zeros_.reset();
 }
 
-Status PosixLogSegment::zero_to(std::uint64_t end) {
+Status PosixLogSegment::zero_between(std::uint64_t begin, std::uint64_t end) {
   // The first sector was written when the segment was created, and may contain a header by now.
-  std::uint64_t position = prepared_bytes_.load(std::memory_order_relaxed);
+  std::uint64_t position = std::max(begin, prepared_bytes_.load(std::memory_order_relaxed));
   if (position >= end) return Status();
   if (!zeros_) {
     Result<AlignedBuffer> zeros = AlignedBuffer::allocate(std::min<std::size_t>(kFillChunkBytes, allocated_bytes_));
@@ -196,7 +199,7 @@ Status PosixLogSegment::zero_to(std::uint64_t end) {
   }
 
   while (position < end && !stop_filling_.load(std::memory_order_relaxed)) {
-    assert(!written_to_.load(std::memory_order_relaxed));  // Zeros would overwrite records.
+    assert(position >= written_end_.load(std::memory_order_relaxed));  // Zeros would overwrite records.
     const std::uint64_t chunk_end = std::min(position - position % kFillChunkBytes + kFillChunkBytes, end);
     const std::size_t chunk_bytes = static_cast<std::size_t>(chunk_end - position);
     if (Status zeroed = zero_chunk(position, zeros_->bytes().first(chunk_bytes)); !zeroed.ok()) return zeroed;
@@ -230,16 +233,19 @@ Status PosixLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
   assert(offset <= allocated_bytes_);
   assert(bytes.size() <= allocated_bytes_ - offset);
   if (Status usable = guard_.check("pwrite"); !usable.ok()) return usable;
-  const bool behind_first_sector = offset + bytes.size() > kSectorBytes;
-  if (behind_first_sector && !written_to_.load(std::memory_order_relaxed)) {
-    written_to_.store(true, std::memory_order_relaxed);
-  }
+  note_written(offset + bytes.size());
 
   Status written =
       write_all_at(descriptor_.get(), offset, bytes, unit_bytes(), {"", guard_.path(), std::nullopt, point.name});
   // The place is checked after the write. If it was right then, the next open finds the bytes.
   if (written.ok()) written = place_.check(descriptor_.get(), "pwrite");
   return written.ok() ? written : guard_.fail(written);
+}
+
+void PosixLogSegment::note_written(std::uint64_t end) noexcept {
+  std::uint64_t known = written_end_.load(std::memory_order_relaxed);
+  while (known < end && !written_end_.compare_exchange_weak(known, end, std::memory_order_relaxed)) {
+  }
 }
 
 Status PosixLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {

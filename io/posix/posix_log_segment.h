@@ -59,7 +59,7 @@ class PosixLogSegment final : public LogSegment {
       : guard_(std::move(path), owner), allocated_bytes_(bytes) {}
 
   std::uint64_t allocated_bytes() const noexcept override { return allocated_bytes_; }
-  Status fill_to(std::uint64_t end) override;
+  Status fill_between(std::uint64_t begin, std::uint64_t end) override;
   void stop_filling() noexcept override;
   std::uint64_t filled_bytes() const noexcept override { return filled_bytes_.load(std::memory_order_acquire); }
   std::uint64_t prepared_bytes() const noexcept override {
@@ -74,7 +74,9 @@ class PosixLogSegment final : public LogSegment {
  private:
   Status prepare();
   Status write_first_sector();
-  Status zero_to(std::uint64_t end);  // Guarded by filling_, or called before other threads know the segment.
+  /// Guarded by filling_, or called before other threads know the segment.
+  Status zero_between(std::uint64_t begin, std::uint64_t end);
+  void note_written(std::uint64_t end) noexcept;
   Status zero_chunk(std::uint64_t offset, std::span<const std::byte> zeros);
   std::size_t unit_bytes() const noexcept { return direct_ ? kSectorBytes : 1; }
 
@@ -85,12 +87,12 @@ class PosixLogSegment final : public LogSegment {
   bool direct_ = false;                  // Fixed once create() or recycle() returns.
   FillGain fill_gain_ = FillGain::kAll;  // Likewise.
 
-  std::mutex filling_;  // Held by fill_to() for its whole duration.
+  std::mutex filling_;  // Held by fill_between() for its whole duration.
   /// Zeros for the next fills. Guarded by filling_; there while space is left to fill.
   std::optional<AlignedBuffer> zeros_;
   bool device_writes_zeroes_ = true;  // Guarded by filling_; false once the device or file system has refused.
   std::atomic<bool> stop_filling_{false};
-  std::atomic<bool> written_to_{false};  // Anywhere after the first sector.
+  std::atomic<std::uint64_t> written_end_{0};  // of the writes that began
   std::atomic<std::uint64_t> filled_bytes_{0};
   std::atomic<std::uint64_t> prepared_bytes_{kSectorBytes};  // create() writes the first sector.
 };

@@ -1,7 +1,9 @@
 // Goal: where only writes beside each other gain from zeros, the log writes zeros while it makes such writes, and none for
-// lone ones.
+// lone ones. Zeros also go to the segment in use, above all records.
 // Method: threads run one at a time by seed, on a disk in memory.
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,6 +72,25 @@ TEST_P(Filling, WritesBesideOthersGetZerosAndLoneWritesAfterThemGetNone) {
   const std::uint64_t before = filled();
   commit_all("still alone");
   EXPECT_EQ(filled(), before);
+}
+
+TEST_P(Filling, WritesBesideOthersGetZerosInTheSegmentInUseAboveAllRecords) {
+  ASSERT_NO_FATAL_FAILURE(open(io::FillGain::kBesideOthers));
+  commit_all("alone");  // The segment in use is large now, and has no zeros.
+  std::map<std::string, std::uint64_t> written;
+  int steps = 0;
+  machine_.files->set_observer([&](const io::Operation& operation, io::Moment moment) {
+    if (moment != io::Moment::kBefore) return;
+    const std::uint64_t end = operation.offset + operation.size_bytes;
+    std::uint64_t& known = written[std::string(operation.name)];
+    if (operation.kind == io::OperationKind::kLogWrite) known = std::max(known, end);
+    if (operation.kind != io::OperationKind::kFill || known <= kFirstRecordOffset) return;
+    ++steps;
+    EXPECT_GE(operation.offset, known);
+  });
+  ASSERT_NO_FATAL_FAILURE(commit_side_by_side(8));
+  machine_.files->set_observer({});
+  EXPECT_GT(steps, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Filling, testing::Range<std::uint64_t>(1, 6));

@@ -126,6 +126,25 @@ TEST_F(PosixLogSegmentTest, AJournalIsMissedOnlyWhereTheKernelSaysSo) {
   EXPECT_FALSE(lacks_journal(device, std::string(600, '/').c_str())) << "a path that is too long";
 }
 
+// A file system may have to write the inode with the next write, once its times were seen.
+TEST_F(PosixLogSegmentTest, AWriteFindsAnotherFileUnderTheNameWithoutItsTimes) {
+  const std::string answer = in_child([&] {
+    std::unique_ptr<Directory> own = open_at_path(path());
+    Result<std::unique_ptr<LogSegment>> made = own->create_log_segment("1.wal", kMiB);
+    if (!made.ok()) return told(made);
+    std::ofstream(path_of("other")) << "other";
+    std::filesystem::rename(path_of("other"), path_of("1.wal"));
+    refuse_system_calls({{SYS_newfstatat, EACCES},
+                         {SYS_fstat, EACCES},
+                         {SYS_statx, EACCES, {{3, STATX_MTIME, STATX_MTIME}}},
+                         {SYS_statx, EACCES, {{3, STATX_CTIME, STATX_CTIME}}}});
+    const AlignedBuffer bytes = sectors_by_seed(1, kSectorBytes);
+    const Status written = (*made)->write(0, bytes.bytes(), kTestPoint);
+    return std::string(written.code() == Code::kFenced ? "fenced" : "not fenced: ") + told(written);
+  });
+  EXPECT_TRUE(answer.starts_with("fenced")) << answer;
+}
+
 TEST_F(PosixLogSegmentTest, ADeviceThatWritesZerosItselfIsLetDoIt) {
   const std::string answer = in_child([&] {
     std::unique_ptr<Directory> own = open_at_path(path());
@@ -355,7 +374,7 @@ TEST_F(PosixLogSegmentDeathTest, MisuseEndsTheProcessBeforeItHarmsTheLog) {
   EXPECT_DEATH(write(0, bytes.bytes().subspan(16, kSectorBytes)), "is_sector_aligned");
   EXPECT_DEATH(write(3 * kSectorBytes, bytes.bytes()), "allocated_bytes_");
   ASSERT_TRUE(is_ok(segment->write(2 * kSectorBytes, bytes.bytes(), kTestPoint)));
-  EXPECT_DEATH((void)segment->fill(), "written_to_");
+  EXPECT_DEATH((void)segment->fill(), "written_end_");
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ class KillingSegment final : public io::LogSegment {
   KillingSegment(std::unique_ptr<io::LogSegment> segment, KillCount& count)
       : segment_(std::move(segment)), count_(count) {}
   std::uint64_t allocated_bytes() const noexcept override { return segment_->allocated_bytes(); }
-  Status fill_to(std::uint64_t end) override {
-    return stepped(count_, [&] { return segment_->fill_to(end); });
+  Status fill_between(std::uint64_t begin, std::uint64_t end) override {
+    return stepped(count_, [&] { return segment_->fill_between(begin, end); });
   }
   void stop_filling() noexcept override { segment_->stop_filling(); }
   std::uint64_t filled_bytes() const noexcept override { return segment_->filled_bytes(); }
