@@ -8,9 +8,9 @@
 // slower to write, never wrong. While writes are usually in flight beside each other, the segment in use is filled too,
 // ahead of the log.
 //
-// F1  zeros go to the segment in use only above everything that the log has placed there. The thread tells where a step
-//     begins, and then looks at the log's end. The leader tells the log's end before it writes, and then looks at the
-//     step. So one of them sees the other: the thread gives the step up, or the leader waits for its end.
+// F1  zeros go to the segment in use only above everything that the log has placed there. The thread stores where a step
+//     begins, and then reads the log's end. The leader stores the log's end before it writes, and then reads the step's
+//     begin. So one of them sees the other: the thread gives the step up, or the leader waits for its end.
 //
 // On a full disk, one spare segment and the ballast remain for drops and for closing the store.
 //
