@@ -148,7 +148,7 @@ std::optional<Job> MergeChoice::within_level0(const LevelFiles& files) const {
   return job;
 }
 
-/// Returns whether one file of all inputs can stand in level 0 (V1): every other file of its keys is older or newer than it.
+/// Returns whether one file of all inputs can be in level 0 (V1): every other file of its keys is older or newer than it.
 bool MergeChoice::keeps_order_in_level0(const Job& job) const {
   CommitVersion oldest = format::kCommitVersionMax;
   CommitVersion newest = 0;

@@ -44,37 +44,37 @@ HistoryOperation perhaps(HistoryOperation operation) {
   return operation;
 }
 
-Verdict verdict_of(const std::vector<HistoryOperation>& history) {
+Linearity verdict_of(const std::vector<HistoryOperation>& history) {
   return judge_history(history, 2);
 }
 
 TEST(LabHistory, WhatHappenedOneAfterTheOtherIsAccepted) {
-  EXPECT_EQ(verdict_of({}), Verdict::kLinearizable);
+  EXPECT_EQ(verdict_of({}), Linearity::kLinearizable);
   EXPECT_EQ(verdict_of({reads(1, 2, 0), writes(3, 4, 7), reads(5, 6, 7), swaps(7, 8, 7, 9), reads(9, 10, 9)}),
-            Verdict::kLinearizable);
+            Linearity::kLinearizable);
 }
 
 TEST(LabHistory, OperationsSideBySideMayHaveHappenedInAnyOrder) {
-  EXPECT_EQ(verdict_of({writes(1, 10, 1), writes(2, 9, 2), reads(3, 4, 2), reads(5, 6, 1)}), Verdict::kLinearizable);
-  EXPECT_EQ(verdict_of({writes(1, 10, 1), reads(2, 3, 0), reads(4, 5, 1)}), Verdict::kLinearizable);
+  EXPECT_EQ(verdict_of({writes(1, 10, 1), writes(2, 9, 2), reads(3, 4, 2), reads(5, 6, 1)}), Linearity::kLinearizable);
+  EXPECT_EQ(verdict_of({writes(1, 10, 1), reads(2, 3, 0), reads(4, 5, 1)}), Linearity::kLinearizable);
 }
 
 TEST(LabHistory, AStaleReadIsRefused) {
-  EXPECT_EQ(verdict_of({writes(1, 2, 1), writes(3, 4, 2), reads(5, 6, 1)}), Verdict::kNotLinearizable);
-  EXPECT_EQ(verdict_of({writes(1, 2, 1), reads(3, 4, 0)}), Verdict::kNotLinearizable);
+  EXPECT_EQ(verdict_of({writes(1, 2, 1), writes(3, 4, 2), reads(5, 6, 1)}), Linearity::kNotLinearizable);
+  EXPECT_EQ(verdict_of({writes(1, 2, 1), reads(3, 4, 0)}), Linearity::kNotLinearizable);
 }
 
 TEST(LabHistory, ALostUpdateIsRefused) {
-  EXPECT_EQ(verdict_of({writes(1, 2, 1), swaps(3, 6, 1, 2), swaps(4, 5, 1, 3)}), Verdict::kNotLinearizable);
+  EXPECT_EQ(verdict_of({writes(1, 2, 1), swaps(3, 6, 1, 2), swaps(4, 5, 1, 3)}), Linearity::kNotLinearizable);
 }
 
 TEST(LabHistory, TwoReadersWhoSawTwoWritesInTwoOrdersAreRefused) {
   EXPECT_EQ(verdict_of({writes(1, 20, 1), writes(2, 19, 2), reads(3, 4, 1), reads(5, 6, 2), reads(7, 8, 1)}),
-            Verdict::kNotLinearizable);
+            Linearity::kNotLinearizable);
 }
 
 TEST(LabHistory, AReadOfWhatWasWrittenOnlyLaterIsRefused) {
-  EXPECT_EQ(verdict_of({reads(1, 2, 5), writes(3, 4, 5)}), Verdict::kNotLinearizable);
+  EXPECT_EQ(verdict_of({reads(1, 2, 5), writes(3, 4, 5)}), Linearity::kNotLinearizable);
 }
 
 TEST(LabHistory, ARefusalThatTheStateDoesNotExplainIsRefused) {
@@ -82,18 +82,18 @@ TEST(LabHistory, ARefusalThatTheStateDoesNotExplainIsRefused) {
   insert_refused.invoked = 3;
   insert_refused.returned = 4;
   insert_refused.needs = {{0, false, 0}};
-  EXPECT_EQ(verdict_of({insert_refused}), Verdict::kNotLinearizable);
-  EXPECT_EQ(verdict_of({writes(1, 2, 1), insert_refused}), Verdict::kLinearizable);
+  EXPECT_EQ(verdict_of({insert_refused}), Linearity::kNotLinearizable);
+  EXPECT_EQ(verdict_of({writes(1, 2, 1), insert_refused}), Linearity::kLinearizable);
 }
 
 TEST(LabHistory, WhatEndedUnknownMayHaveHappenedLaterOrNot) {
-  EXPECT_EQ(verdict_of({perhaps(writes(1, 0, 1)), reads(2, 3, 0)}), Verdict::kLinearizable);
-  EXPECT_EQ(verdict_of({perhaps(writes(1, 0, 1)), reads(2, 3, 0), reads(4, 5, 1)}), Verdict::kLinearizable);
+  EXPECT_EQ(verdict_of({perhaps(writes(1, 0, 1)), reads(2, 3, 0)}), Linearity::kLinearizable);
+  EXPECT_EQ(verdict_of({perhaps(writes(1, 0, 1)), reads(2, 3, 0), reads(4, 5, 1)}), Linearity::kLinearizable);
 }
 
 TEST(LabHistory, WhatEndedUnknownCannotHaveHappenedAndThenNot) {
-  EXPECT_EQ(verdict_of({perhaps(writes(1, 0, 1)), reads(2, 3, 1), reads(4, 5, 0)}), Verdict::kNotLinearizable);
-  EXPECT_EQ(verdict_of({reads(1, 2, 1), perhaps(writes(3, 0, 1))}), Verdict::kNotLinearizable);
+  EXPECT_EQ(verdict_of({perhaps(writes(1, 0, 1)), reads(2, 3, 1), reads(4, 5, 0)}), Linearity::kNotLinearizable);
+  EXPECT_EQ(verdict_of({reads(1, 2, 1), perhaps(writes(3, 0, 1))}), Linearity::kNotLinearizable);
 }
 
 TEST(LabHistory, ALostIncrementIsRefused) {
@@ -101,9 +101,9 @@ TEST(LabHistory, ALostIncrementIsRefused) {
   first.sets = {{0, 2, true}};
   HistoryOperation second = writes(2, 9, 3);
   second.sets = {{0, 3, true}};
-  EXPECT_EQ(verdict_of({first, second, reads(11, 12, 5)}), Verdict::kLinearizable);
-  EXPECT_EQ(verdict_of({first, second, reads(11, 12, 3)}), Verdict::kNotLinearizable);
-  EXPECT_EQ(verdict_of({first, perhaps(second), reads(11, 12, 2)}), Verdict::kLinearizable);
+  EXPECT_EQ(verdict_of({first, second, reads(11, 12, 5)}), Linearity::kLinearizable);
+  EXPECT_EQ(verdict_of({first, second, reads(11, 12, 3)}), Linearity::kNotLinearizable);
+  EXPECT_EQ(verdict_of({first, perhaps(second), reads(11, 12, 2)}), Linearity::kLinearizable);
 }
 
 TEST(LabHistory, TwoWhoTookOneNameAreRefused) {
@@ -111,8 +111,8 @@ TEST(LabHistory, TwoWhoTookOneNameAreRefused) {
   taken.invoked = 2;
   taken.returned = 9;
   taken.needs = {{0, true, 7}};
-  EXPECT_EQ(verdict_of({swaps(1, 10, 0, 7), taken}), Verdict::kLinearizable);
-  EXPECT_EQ(verdict_of({swaps(1, 10, 0, 7), swaps(2, 9, 0, 8)}), Verdict::kNotLinearizable);
+  EXPECT_EQ(verdict_of({swaps(1, 10, 0, 7), taken}), Linearity::kLinearizable);
+  EXPECT_EQ(verdict_of({swaps(1, 10, 0, 7), swaps(2, 9, 0, 8)}), Linearity::kNotLinearizable);
 }
 
 TEST(LabHistory, ABatchIsSeenWholeOrNotAtAll) {
@@ -120,14 +120,14 @@ TEST(LabHistory, ABatchIsSeenWholeOrNotAtAll) {
   batch.sets.push_back({1, 1});
   HistoryOperation half = reads(2, 3, 1);
   half.needs.push_back({1, true, 0});
-  EXPECT_EQ(verdict_of({batch, half}), Verdict::kNotLinearizable);
+  EXPECT_EQ(verdict_of({batch, half}), Linearity::kNotLinearizable);
 }
 
 TEST(LabHistory, TheSearchSaysWhenItGaveUp) {
   std::vector<HistoryOperation> many;
   for (std::uint64_t i = 0; i < 24; ++i) many.push_back(writes(i + 1, 1000 + i, static_cast<std::int64_t>(i)));
   many.push_back(reads(2000, 2001, 99));
-  EXPECT_EQ(judge_history(many, 2, 100), Verdict::kGivenUp);
+  EXPECT_EQ(judge_history(many, 2, 100), Linearity::kGivenUp);
 }
 
 // -- Versions ---------------------------------------------------------------------------------------------------------

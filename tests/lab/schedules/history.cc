@@ -17,9 +17,9 @@ class Search {
     for (const HistoryOperation& operation : history) certain_left_ += operation.certain ? 1 : 0;
   }
 
-  Verdict run() {
-    if (finds_order()) return Verdict::kLinearizable;
-    return seen_.size() >= states_max_ ? Verdict::kGivenUp : Verdict::kNotLinearizable;
+  Linearity run() {
+    if (finds_order()) return Linearity::kLinearizable;
+    return seen_.size() >= states_max_ ? Linearity::kGivenUp : Linearity::kNotLinearizable;
   }
 
  private:
@@ -79,7 +79,7 @@ class Search {
 
 }  // namespace
 
-Verdict judge_history(std::span<const HistoryOperation> history, std::size_t cells, std::size_t states_max) {
+Linearity judge_history(std::span<const HistoryOperation> history, std::size_t cells, std::size_t states_max) {
   return Search(history, cells, states_max).run();
 }
 

@@ -36,11 +36,12 @@ struct HistoryOperation {
   std::string text{};  // a description
 };
 
-enum class Verdict : std::uint8_t { kLinearizable, kNotLinearizable, kGivenUp };
+enum class Linearity : std::uint8_t { kLinearizable, kNotLinearizable, kGivenUp };
 
 /// Searches for an order by the method of Wing and Gong, with Lowe's memory of tried states. A state is the set of
 /// completed operations, and the resulting cells. All cells are zero at first. Gives up after `states_max` states.
-Verdict judge_history(std::span<const HistoryOperation> history, std::size_t cells, std::size_t states_max = 1'000'000);
+Linearity judge_history(std::span<const HistoryOperation> history, std::size_t cells,
+                        std::size_t states_max = 1'000'000);
 
 /// Returns the operations in the order of their invocations, one on each line.
 std::string history_text(std::span<const HistoryOperation> history);

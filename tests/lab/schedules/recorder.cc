@@ -37,9 +37,9 @@ void Recorder::judge_histories(Report& report, std::uint64_t seed) const {
     report.count("writes that ended Unknown",
                  static_cast<std::uint64_t>(std::count_if(history.begin(), history.end(),
                                                           [](const HistoryOperation& one) { return !one.certain; })));
-    const Verdict verdict = judge_history(history, kCells);
-    if (verdict == Verdict::kGivenUp) report.count("histories given up");
-    if (verdict != Verdict::kNotLinearizable) continue;
+    const Linearity verdict = judge_history(history, kCells);
+    if (verdict == Linearity::kGivenUp) report.count("histories given up");
+    if (verdict != Linearity::kNotLinearizable) continue;
     report.find(
         {seed, "", "a history that no order explains, of object " + std::to_string(object), history_text(history)});
   }
