@@ -54,7 +54,7 @@ PARTS = [
     _part("merge-gets", words=["--slot-seconds", "0.25"], quick=["--slot-seconds", "0.1"], contenders=LSM, minutes=1.2),
     _part("space", minutes=0.3),
     _part("space-of-bags", minutes=0.3),
-    _part("settled", contenders=LSM, minutes=0.5),
+    _part("settled", contenders=LSM, minutes=1.3),
     _part("delete-head", minutes=0.3),
     _part("queues", words=["--entities", "500000"], contenders=PAIR, minutes=1.2),
     _part("warm-restart", contenders=PAIR, minutes=0.4),
