@@ -64,14 +64,6 @@ class ReadableFile {
   }
 };
 
-/// Which durable writes are faster into prepared space.
-enum class FillGain : std::uint8_t {
-  kNone,
-  /// Only writes that are in flight beside each other.
-  kBesideOthers,
-  kAll,
-};
-
 /// A log segment: a file that is allocated at its full size, written in any order at places that its caller reserved,
 /// and then cut to its end.
 class LogSegment {
@@ -79,17 +71,14 @@ class LogSegment {
   virtual ~LogSegment() = default;
   virtual std::uint64_t allocated_bytes() const noexcept = 0;
 
-  /// Prepares the space from `begin`, or from prepared_bytes() if that is larger, up to the offset `end`, so that later
-  /// writes are cheap (zero-fills it if that helps). Runs on a background thread. No write may have ended above its first
-  /// byte, and none may overlap it until it returns. Space below `begin` counts as prepared from then on. Once
-  /// stop_filling() was called, returns early with success. Unprepared space is slower to write, never wrong. The first
-  /// sector is not touched: it is prepared when the segment is created, and may be written (with a header) earlier.
-  /// Errors: kIoError, kNoSpace.
-  virtual Status fill_between(std::uint64_t begin, std::uint64_t end) = 0;
-  Status fill_to(std::uint64_t end) { return fill_between(0, end); }
+  /// Prepares the space up to the offset `end`, so that later writes are cheap (zero-fills it if that helps). Runs on a
+  /// background thread before the segment is used. Once stop_filling() was called, returns early with success.
+  /// Unprepared space is slower to write, never wrong. The first sector is not touched: it is prepared when the segment
+  /// is created, and may be written (with a header) earlier. Errors: kIoError, kNoSpace.
+  virtual Status fill_to(std::uint64_t end) = 0;
   Status fill() { return fill_to(allocated_bytes()); }
-  /// Ends a running or later fill, and returns when none runs. After it, the caller may write anywhere. Any thread may
-  /// call it.
+  /// Ends a running or later fill, and returns when none runs. After it, the caller may write to the segment. Any
+  /// thread may call it.
   virtual void stop_filling() noexcept = 0;
   /// Returns the number of bytes that fills wrote.
   virtual std::uint64_t filled_bytes() const noexcept = 0;
@@ -108,9 +97,6 @@ class LogSegment {
 
   /// Cuts the file to `size_bytes`, durably. No write may be in flight, and none may follow.
   virtual Status cut(std::uint64_t size_bytes, SyncPoint point) = 0;
-
-  /// Returns which writes are faster into prepared space here.
-  virtual FillGain fill_gain() const noexcept { return FillGain::kAll; }
 };
 
 /// Memory with a file of the same size. Bytes that were kept survive the death of the process, but not a crash of the

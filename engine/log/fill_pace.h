@@ -1,11 +1,8 @@
-// Owns: how far the next log segment is prepared while the current one is used, and the current one ahead of its use.
+// Owns: how far the next log segment is prepared while the current one is used.
 // Must never: prepare faster than the log needs it. The zeros share the device with the commits.
 //
 // The zeros keep the same proportion as the use: when half of the current segment is used, a little more than half of
 // the next one is prepared. So an idle log writes no zeros, and a busy one writes them in small steps between commits.
-//
-// The current segment is prepared in a short stretch ahead of its use. A step begins so far ahead that the log does not
-// reach it before it ends, unless the step takes long. Then the log waits for it.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +15,6 @@ namespace varve::engine {
 /// Size in bytes of one step. A commit that reaches the device during a step waits for it, and each step wakes a
 /// thread.
 inline constexpr std::uint64_t kFillStepBytes = (std::uint64_t{128} << 10) / kFileScale;
-/// A step in the current segment begins at least so many bytes after its use, and is due at twice as many.
-inline constexpr std::uint64_t kFillAheadBytes = 4 * kFillStepBytes;
 
 /// A value. Offsets and sizes are in bytes.
 class FillPace {
@@ -42,17 +37,6 @@ class FillPace {
     const std::uint64_t end = step_end(prepared);
     if (end > next_bytes) return full_at_;
     return std::min(full_at_, (end * full_at_ + next_bytes - 1) / next_bytes);
-  }
-
-  /// Returns the offset at which the next step of the current segment begins.
-  static std::uint64_t ahead_begin(std::uint64_t used, std::uint64_t prepared) noexcept {
-    const std::uint64_t begin = (used + kFillAheadBytes + kFillStepBytes - 1) / kFillStepBytes * kFillStepBytes;
-    return std::max(prepared, begin);
-  }
-
-  /// Returns the smallest use at which less than twice kFillAheadBytes are prepared ahead.
-  static std::uint64_t ahead_at(std::uint64_t prepared) noexcept {
-    return prepared - std::min(prepared, 2 * kFillAheadBytes);
   }
 
   /// Returns the offset at which the step that begins at `prepared` ends. Steps end at multiples of their size, so that

@@ -24,6 +24,8 @@ constexpr int kAttemptsPerRequest = 2;
 constexpr std::size_t kSegmentsOfAShortLog = 2;
 /// After this time without a commit, an idle log gives its unused space back.
 constexpr std::chrono::milliseconds kKeptWhileIdle{5000};
+/// Number of entries that closed() and unused() may add beyond those that take() reserves: for the end of the log.
+constexpr std::size_t kEditRoom = 2;
 
 }  // namespace
 
@@ -59,7 +61,6 @@ Status SegmentSupply::start() {
 
 Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ballast) {
   const io::MutexGuard guard(mutex_);
-  end_filling_in_use();
   for (int attempt = 0; attempt <= kAttemptsPerRequest; ++attempt) {
     if (!fatal_.ok()) return fatal_;
     await_filling();
@@ -114,9 +115,9 @@ bool SegmentSupply::may_have_room() const {
   return last_failure_.ok() && !retry_later_;
 }
 
-void SegmentSupply::expect(UsualWrites writes) noexcept {
+void SegmentSupply::expect_large_writes(bool expected) noexcept {
   const io::MutexGuard guard(mutex_);
-  expected_ = writes;
+  expects_large_writes_ = expected;
   plan_filling();
 }
 
@@ -145,6 +146,77 @@ void SegmentSupply::unused(std::uint64_t number) noexcept {
   assert(removed_.size() < removed_.capacity());
   removed_.push_back(number);
   changed_.notify_all();
+}
+
+// -- Filling ----------------------------------------------------------------------------------------------------------
+
+void SegmentSupply::begin_use(std::uint64_t number, std::uint64_t segment_bytes) noexcept {
+  const io::MutexGuard guard(mutex_);
+  released_.begin(number, segment_bytes);
+  pace_ = FillPace(segment_bytes);
+  current_bytes_ = segment_bytes;
+  used_bytes_ = 0;
+  plan_filling();
+}
+
+void SegmentSupply::wake_filling(std::uint64_t used_bytes) noexcept {
+  const io::MutexGuard guard(mutex_);
+  used_bytes_ = used_bytes;
+  if (must_fill()) changed_.notify_all();
+}
+
+/// Sets the use at which the spare's next step is due.
+void SegmentSupply::plan_filling() {
+  std::uint64_t due_at = kNoFill;
+  if (spare_ && !expects_large_writes_) {
+    const std::uint64_t bytes = spare_->file->allocated_bytes();
+    const std::uint64_t prepared = spare_->file->prepared_bytes();
+    if (prepared < bytes) due_at = pace_.use_at(prepared, bytes);
+  }
+  fill_due_at_.store(due_at, std::memory_order_relaxed);
+}
+
+/// Fills the spare by one step, so that edits need not wait for more. If that fails, the spare is discarded: a later
+/// write to it would fail too.
+void SegmentSupply::fill_spare() {
+  std::shared_ptr<io::LogSegment> file;
+  std::uint64_t end = 0;
+  {
+    const io::MutexGuard guard(mutex_);
+    if (!spare_ || !must_fill()) return;
+    fill_due_at_.store(kNoFill, std::memory_order_relaxed);  // It stays so if there is no memory.
+    removed_.reserve(removed_.size() + kEditRoom + 1);       // for a spare that must be discarded
+    file = spare_->file;
+    end = std::min(pace_.due(used_bytes_, file->allocated_bytes()), FillPace::step_end(file->prepared_bytes()));
+    filling_ = file.get();
+  }
+  const std::uint64_t bytes_before = file->filled_bytes();
+  const std::uint64_t prepared_before = file->prepared_bytes();
+  const Status filled = file->fill_to(end);
+  filled_bytes_.fetch_add(file->filled_bytes() - bytes_before, std::memory_order_relaxed);
+  const io::MutexGuard guard(mutex_);
+  filling_ = nullptr;
+  changed_.notify_all();
+  if (!spare_ || spare_->file != file) return;
+  if (!filled.ok() && filled.code() != Code::kOutOfMemory) {
+    io::probe("a segment could not be filled");
+    discard_spare();
+    last_failure_ = filled;
+    retry_later_ = true;
+  } else if (file->prepared_bytes() > prepared_before) {
+    plan_filling();
+  }
+}
+
+/// Ends the filling of the spare for good. Waits for at most one chunk of zeros. Another spare, or none, may be there
+/// after a wait.
+void SegmentSupply::await_filling() {
+  std::shared_ptr<io::LogSegment> stopped;
+  while (spare_ && spare_->file != stopped) {
+    stopped = spare_->file;
+    stopped->stop_filling();
+    while (filling_ != nullptr) changed_.wait(mutex_);
+  }
 }
 
 // -- Released segments ------------------------------------------------------------------------------------------------
@@ -220,7 +292,7 @@ void SegmentSupply::run() {
       job = next_job();
       if (job.stop) return;
       if (job.fill) {
-        fill();
+        fill_spare();
       } else if (job.rest) {
         give_space_back();
       } else {
@@ -238,6 +310,10 @@ void SegmentSupply::run() {
 bool SegmentSupply::must_make() const {
   if (spare_) return false;
   return wanted_bytes_ > 0 || !retry_later_;
+}
+
+bool SegmentSupply::must_fill() const {
+  return spare_ && used_bytes_ >= fill_due_at_.load(std::memory_order_relaxed);
 }
 
 /// Waits for a change, for the time of a retry, or until the log was idle for a while.

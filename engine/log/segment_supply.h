@@ -1,18 +1,12 @@
 // Owns: the next log segment, which it creates, fills and announces before the log needs it, and recording closed
 // segments in the manifest.
-// Must never: let a record be written to a segment that the manifest has not announced, or make the log wait for more
-// than one step of filling.
+// Must never: let a record be written to a segment that the manifest has not announced, or make the log wait for
+// filling.
 //
 // One background thread does all of this. A segment is announced first, and then filled in steps, at the pace at which
 // the log uses the current one (fill_pace.h). If it is needed earlier, it is handed over partly filled. Unfilled space is
-// slower to write, never wrong. While writes are usually in flight beside each other, the segment in use is filled too,
-// ahead of the log.
-//
-// F1  zeros go to the segment in use only above everything that the log has placed there. The thread stores where a step
-//     begins, and then reads the log's end. The leader stores the log's end before it writes, and then reads the step's
-//     begin. So one of them sees the other: the thread gives the step up, or the leader waits for its end.
-//
-// On a full disk, one spare segment and the ballast remain for drops and for closing the store.
+// slower to write, never wrong. On a full disk, one spare segment and the ballast remain for drops and for closing the
+// store.
 //
 // A segment that a flush releases may become a later segment under another number. Its space was written already, so it
 // needs no zeros. An idle log keeps no such files.
@@ -36,9 +30,6 @@
 
 namespace varve::engine {
 
-/// The writes that the log mostly makes.
-enum class UsualWrites : std::uint8_t { kLone, kBesideOthers, kLarge };
-
 class SegmentSupply {
  public:
   /// Both callbacks are called without a lock. `on_fatal` is called if the manifest failed permanently, so that the
@@ -55,23 +46,18 @@ class SegmentSupply {
   /// nothing is changed, and the next call tries again.
   Result<SegmentFile> take(std::uint64_t bytes_min, bool may_use_ballast);
 
-  /// Sets which writes later segments will mostly take. Segments for large writes are not filled, because filling would
-  /// write as many bytes as it saves time. Others are filled if the file system makes such writes faster by it. The
-  /// leader calls it.
-  void expect(UsualWrites writes) noexcept;
+  /// Sets whether later segments will mostly take large writes. Such segments are not filled, because filling would
+  /// write as many bytes as it saves time. The thread that calls take() calls it before take().
+  void expect_large_writes(bool expected) noexcept;
 
   /// Reports that the log begins to use a segment that this opening of the store made. The leader calls it, also for the
   /// first segment.
-  void begin_use(std::uint64_t number, std::shared_ptr<io::LogSegment> file) noexcept;
-  /// Reports that the log uses the first `bytes` of the segment. The leader calls it after each turn, before the turn's
-  /// writes. May wait for a step of filling (F1).
+  void begin_use(std::uint64_t number, std::uint64_t segment_bytes) noexcept;
+  /// Reports that the log uses the first `bytes` of the segment. The leader calls it after each turn.
   void used(std::uint64_t bytes) noexcept {
-    used_now_.store(bytes, std::memory_order_seq_cst);
-    if (bytes > step_begin_.load(std::memory_order_seq_cst)) await_step(bytes);
+    used_now_.store(bytes, std::memory_order_relaxed);
     if (bytes >= fill_due_at_.load(std::memory_order_relaxed)) wake_filling(bytes);
   }
-  /// Ends the filling of the segment in use, so that the log may write its last sectors. take() does so too.
-  void end_use() noexcept;
 
   /// Makes segments small again; they then grow as at first. Returns when the next segment is available, or cannot be
   /// created. Callers use it to release the log's space: otherwise, an empty store would keep segments as large as the
@@ -117,8 +103,6 @@ class SegmentSupply {
 
  private:
   static constexpr std::uint64_t kNoFill = ~std::uint64_t{0};
-  /// Number of entries that closed() and unused() may add beyond those that take() reserves: for the end of the log.
-  static constexpr std::size_t kEditRoom = 2;
 
   /// The work of one round of the thread, decided under the mutex and done without it.
   struct Job {
@@ -135,30 +119,11 @@ class SegmentSupply {
 
   void run();
   Job next_job();
-  /// A step of filling: of the spare, or of the segment in use.
-  struct FillStep {
-    std::shared_ptr<io::LogSegment> file;  // null: nothing is due
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    bool is_in_use = false;
-  };
-
   bool must_make() const VARVE_REQUIRES(mutex_);
   bool must_fill() const VARVE_REQUIRES(mutex_);
-  bool must_fill_ahead() const VARVE_REQUIRES(mutex_);
   void wake_filling(std::uint64_t used_bytes) noexcept;
-  void fill();
-  FillStep next_step() VARVE_REQUIRES(mutex_);
-  FillStep next_step_ahead() VARVE_REQUIRES(mutex_);
-  void end_step(const FillStep& step, const Status& filled, bool has_gone_on) VARVE_REQUIRES(mutex_);
+  void fill_spare();
   void await_filling() VARVE_REQUIRES(mutex_);
-  void await_step(std::uint64_t bytes) noexcept;
-  void end_filling_in_use() VARVE_REQUIRES(mutex_);
-  /// Returns whether zeros in the spare, which must exist, make the expected writes faster.
-  bool filling_pays() const VARVE_REQUIRES(mutex_) {
-    if (expected_ == UsualWrites::kBesideOthers) return true;  // If nothing gains here, all counts as prepared.
-    return expected_ == UsualWrites::kLone && spare_->file->fill_gain() == io::FillGain::kAll;
-  }
   void plan_filling() VARVE_REQUIRES(mutex_);
   bool has_idle_space() const VARVE_REQUIRES(mutex_);
   void wait_for_a_while(Job& job) VARVE_REQUIRES(mutex_);
@@ -184,15 +149,14 @@ class SegmentSupply {
   mutable io::Mutex mutex_;
   io::Condition changed_;
   std::optional<SegmentFile> spare_ VARVE_GUARDED_BY(mutex_);
-  std::shared_ptr<io::LogSegment> in_use_ VARVE_GUARDED_BY(mutex_);  // null: it is filled no more
-  io::LogSegment* filling_ VARVE_GUARDED_BY(mutex_) = nullptr;       // one of both, or a spare that was discarded since
+  io::LogSegment* filling_ VARVE_GUARDED_BY(mutex_) = nullptr;  // the spare, or a spare that was discarded since
   FillPace pace_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t current_bytes_ VARVE_GUARDED_BY(mutex_) = kSegmentBytesMin;  // of the segment in use
   std::uint64_t used_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // of the segment in use, when a step was last due
   ReleasedSegments released_ VARVE_GUARDED_BY(mutex_);
   std::vector<format::ClosedSegment> closed_ VARVE_GUARDED_BY(mutex_);  // until they are recorded
   std::vector<std::uint64_t> removed_ VARVE_GUARDED_BY(mutex_);
-  UsualWrites expected_ VARVE_GUARDED_BY(mutex_) = UsualWrites::kLone;
+  bool expects_large_writes_ VARVE_GUARDED_BY(mutex_) = false;
   std::uint64_t closed_told_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t closed_recorded_ VARVE_GUARDED_BY(mutex_) = 0;
   Status last_failure_ VARVE_GUARDED_BY(mutex_);
@@ -205,11 +169,8 @@ class SegmentSupply {
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
   Status fatal_ VARVE_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> filled_bytes_{0};
-  std::atomic<std::uint64_t> used_now_{0};                         // of the segment in use
-  std::atomic<std::uint64_t> step_begin_{kNoFill};                 // of the step in the segment in use
-  std::uint64_t spare_due_at_ VARVE_GUARDED_BY(mutex_) = kNoFill;  // the use at which the spare's next step is due
-  std::uint64_t ahead_due_at_ VARVE_GUARDED_BY(mutex_) = kNoFill;  // likewise of the segment in use
-  std::atomic<std::uint64_t> fill_due_at_{kNoFill};                // the smaller of both
+  std::atomic<std::uint64_t> used_now_{0};           // of the segment in use
+  std::atomic<std::uint64_t> fill_due_at_{kNoFill};  // the use at which the next step is due
   io::Thread thread_;
 };
 

@@ -70,7 +70,7 @@ Wal::Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& man
       deferred_mutex_(env.scheduler),
       memory_mutex_(env.scheduler) {
   direct_.store(segment_->direct(), std::memory_order_relaxed);
-  supply_.begin_use(number_, segment_);
+  supply_.begin_use(number_, segment_->allocated_bytes());
   memory_.reserve(kMemoryKeptMax);
 }
 
@@ -224,25 +224,12 @@ LogWrites Wal::end_turn(bool write_now) noexcept {
   if (private_bytes_ > 0) give_memory_back(std::move(private_));  // Prepared, but never framed.
   private_bytes_ = 0;
   if (write_now) close_slot();
-  if (write_now && owed_.size() > 0) note_write();
   supply_.used(next_offset_);
   for (std::size_t i = 0; i < owed_.size(); ++i) tracker_.begin(owed_[i].end, owed_[i].ceiling);
   LogWrites owed = std::exchange(owed_, LogWrites());
   if (write_now || owed.size() == 0) return owed;
   defer(owed);
   return LogWrites();
-}
-
-UsualWrites Wal::usual_writes() const noexcept {
-  if (takes_large_writes_) return UsualWrites::kLarge;
-  return overlap_.is_usual() ? UsualWrites::kBesideOthers : UsualWrites::kLone;
-}
-
-/// Notes whether the write that begins has others beside it.
-void Wal::note_write() noexcept {
-  const bool was_usual = overlap_.is_usual();
-  overlap_.note(writes_in_flight() > 0);
-  if (overlap_.is_usual() != was_usual) supply_.expect(usual_writes());
 }
 
 /// Defers a turn's writes. Such a turn owes only slots, and no more slots can wait than exist.
@@ -371,8 +358,7 @@ Status Wal::roll(std::size_t record_bytes, bool may_use_ballast) {
   const std::uint64_t bytes_min = kFirstRecordOffset + io::round_up_to_sector(record_bytes) + io::kSectorBytes;
   Result<LogMemory> memory = take_memory(io::kSectorBytes);
   if (!memory.ok()) return memory.status();
-  takes_large_writes_ = large_write_bytes_ >= next_offset_ / 2;
-  supply_.expect(usual_writes());
+  supply_.expect_large_writes(large_write_bytes_ >= next_offset_ / 2);
   Result<SegmentFile> next = supply_.take(bytes_min, may_use_ballast);
   if (!next.ok()) return next.status();
   if (Status flushed = flush_open_slot(); !flushed.ok()) return flushed;
@@ -419,7 +405,7 @@ void Wal::begin_segment(SegmentFile next) noexcept {
   large_write_bytes_ = 0;
   last_version_ = 0;
   tracker_.move_to(base_ + kFirstRecordOffset);
-  supply_.begin_use(number_, segment_);
+  supply_.begin_use(number_, segment_->allocated_bytes());
   direct_.store(segment_->direct(), std::memory_order_relaxed);
 }
 
@@ -429,7 +415,6 @@ Status Wal::close_segment() {
 }
 
 Status Wal::close() {
-  supply_.end_use();
   if (Status flushed = flush_open_slot(); !flushed.ok()) return flushed;
   if (next_offset_ == kFirstRecordOffset) {
     supply_.unused(number_);

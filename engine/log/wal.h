@@ -31,7 +31,6 @@
 #include "engine/log/log_memory.h"
 #include "engine/log/log_slots.h"
 #include "engine/log/segment_supply.h"
-#include "engine/log/write_overlap.h"
 #include "engine/log/write_tracker.h"
 #include "format/log/log_record.h"
 #include "varve/result.h"
@@ -156,8 +155,6 @@ class Wal {
   void begin_segment(SegmentFile next) noexcept;
   Status write_alone(LogWrite write, io::SyncPoint point) noexcept;
   void close_slot() noexcept;
-  void note_write() noexcept;
-  UsualWrites usual_writes() const noexcept;
   void defer(LogWrites& writes) noexcept;
   LogWriteRow take_deferred() noexcept;
   Status write_deferred_row() noexcept;
@@ -214,10 +211,6 @@ class Wal {
 
   io::Mutex memory_mutex_;
   std::vector<LogMemory> memory_ VARVE_GUARDED_BY(memory_mutex_);
-
-  // Used by the leader, for the zeros ahead.
-  bool takes_large_writes_ = false;  // as the segment before did
-  WriteOverlap overlap_;
 
   /// For rows of deferred writes: of the timer's thread, and of one that waits for it.
   std::array<LogMemory, 2> row_memory_ VARVE_GUARDED_BY(memory_mutex_);

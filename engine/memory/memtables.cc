@@ -22,6 +22,7 @@ Memtables::Memtables(io::Scheduler& scheduler, ReadStates& states, WriteShare& s
 bool Memtables::must_seal(std::uint64_t log_bytes) const noexcept {
   const std::uint64_t bytes = active_->used_bytes();
   if (bytes >= memtable_bytes_max_ || log_bytes >= kLogBytesPerMemtable) return true;
+  if (log_bytes >= kSparseLogBytes && log_bytes / kSparseLogParts >= bytes) return true;
   // Other stores share the write buffer: this store gives back its part.
   return bytes >= memtable_bytes_max_ / kPartsWorthSealing && is_crowded();
 }

@@ -149,5 +149,10 @@ class Memtables final : private RoomGiver {
 
 /// Bytes of log since a memtable began at which it is also sealed. This bounds the log that a recovery reads.
 inline constexpr std::uint64_t kLogBytesPerMemtable = std::uint64_t{128} << 20;
+/// A log is sparse if it has at least so many times the bytes of the memtable: most of it is the rests of sectors, as commits
+/// that wait for nothing else leave them. A memtable is sealed after so many bytes of a sparse log. So its segments return
+/// soon, and fewer bytes of new space must be filled with zeros.
+inline constexpr std::uint64_t kSparseLogParts = 8;
+inline constexpr std::uint64_t kSparseLogBytes = std::uint64_t{16} << 20;
 
 }  // namespace varve::engine

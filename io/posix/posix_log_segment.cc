@@ -3,16 +3,12 @@
 #include "io/posix/posix_log_segment.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cerrno>
-#include <cstdio>
-#include <string_view>
 
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -33,21 +29,6 @@ int allocate_range(int descriptor, int mode, std::uint64_t offset, std::uint64_t
   return result == 0 ? 0 : errno;
 }
 
-/// A path of the kernel's own files. They are short.
-using SystemPath = std::array<char, 512>;
-
-/// Returns the name that the kernel has for a block device, which is a part of `link`; empty if it cannot be read.
-std::string_view device_name(dev_t device, const char* system, SystemPath& link) noexcept {
-  SystemPath path{};
-  const int length =
-      std::snprintf(path.data(), path.size(), "%s/dev/block/%u:%u", system, ::major(device), ::minor(device));
-  if (length < 0 || static_cast<std::size_t>(length) >= path.size()) return {};
-  const ssize_t bytes = ::readlinkat(AT_FDCWD, path.data(), link.data(), link.size());
-  if (bytes <= 0 || static_cast<std::size_t>(bytes) >= link.size()) return {};
-  const std::string_view target(link.data(), static_cast<std::size_t>(bytes));
-  return target.substr(target.rfind('/') + 1);
-}
-
 }  // namespace
 
 bool zero_filling_helps(std::uint32_t type) noexcept {
@@ -55,30 +36,10 @@ bool zero_filling_helps(std::uint32_t type) noexcept {
          type != RAMFS_MAGIC;
 }
 
-bool lacks_journal(dev_t device, const char* system) noexcept {
-  SystemPath link{};
-  const std::string_view name = device_name(device, system, link);
-  if (name.empty()) return false;
-  SystemPath path{};
-  const int length = std::snprintf(path.data(), path.size(), "%s/fs/ext4/%.*s/journal_task", system,
-                                   static_cast<int>(name.size()), name.data());
-  if (length < 0 || static_cast<std::size_t>(length) >= path.size()) return false;
-  const Descriptor file(::open(path.data(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return false;
-  std::array<char, 16> task{};
-  const ssize_t bytes = retry_interrupted([&] { return ::read(file.get(), task.data(), task.size()); });
-  return bytes > 0 && std::string_view(task.data(), static_cast<std::size_t>(bytes)).starts_with("<none>");
-}
-
-Result<FillGain> fill_gain_in(int descriptor, const std::string& path) {
+Result<bool> zero_filling_helps_in(int descriptor, const std::string& path) {
   struct statfs file_system {};
   if (::fstatfs(descriptor, &file_system) != 0) return os_error(errno, {"fstatfs", path});
-  const auto type = static_cast<std::uint32_t>(file_system.f_type);
-  if (!zero_filling_helps(type)) return FillGain::kNone;
-  if (type != EXT4_SUPER_MAGIC) return FillGain::kAll;
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return os_error(errno, {"fstat", path});
-  return lacks_journal(status.st_dev, "/sys") ? FillGain::kBesideOthers : FillGain::kAll;
+  return zero_filling_helps(static_cast<std::uint32_t>(file_system.f_type));
 }
 
 Result<std::unique_ptr<LogSegment>> PosixLogSegment::create(const FileAt& file, std::uint64_t bytes,
@@ -134,9 +95,9 @@ Status PosixLogSegment::prepare() {
   if (refused != 0 && refused != EINVAL) return os_error(refused, {"fcntl(F_SETFL, O_DIRECT)", guard_.path()});
   direct_ = refused == 0;
 
-  const Result<FillGain> gain = fill_gain_in(descriptor, guard_.path());
-  if (!gain.ok()) return gain.status();
-  fill_gain_ = *gain;
+  const Result<bool> helps = zero_filling_helps_in(descriptor, guard_.path());
+  if (!helps.ok()) return helps.status();
+  filling_helps_ = *helps;
 
   if (const int error = file_size_error(allocated_bytes_); error != 0) {
     return os_error(error, {"fallocate", guard_.path()});
@@ -146,7 +107,7 @@ Status PosixLogSegment::prepare() {
   if (error != EOPNOTSUPP && error != ENOSYS) return os_error(error, {"fallocate", guard_.path()});
   // If space cannot be allocated, it is obtained by writing zeros.
   if (Status written = write_first_sector(); !written.ok()) return written;
-  return zero_between(0, allocated_bytes_);
+  return zero_to(allocated_bytes_);
 }
 
 // Prepares the header's sector and makes the size durable. Also shows whether a file system that accepted the flag
@@ -169,15 +130,12 @@ Status PosixLogSegment::write_first_sector() {
   return write_all_at(descriptor_.get(), 0, zeros, unit_bytes(), {"", guard_.path(), std::nullopt, "log segment"});
 }
 
-Status PosixLogSegment::fill_between(std::uint64_t begin, std::uint64_t end) {
-  begin = std::max(begin, prepared_bytes_.load(std::memory_order_relaxed));
-  end = std::min(end, allocated_bytes_);
-  assert(begin >= end || begin >= written_end_.load(std::memory_order_relaxed) ||
-         stop_filling_.load(std::memory_order_relaxed));
+Status PosixLogSegment::fill_to(std::uint64_t end) {
+  assert(!written_to_.load(std::memory_order_relaxed) || stop_filling_.load(std::memory_order_relaxed));
   const std::lock_guard<std::mutex> filling(filling_);
   if (Status usable = guard_.check("fill"); !usable.ok()) return usable;
-  if (fill_gain_ == FillGain::kNone) return Status();
-  Status filled = zero_between(begin, end);
+  if (!filling_helps_) return Status();
+  Status filled = zero_to(std::min(end, allocated_bytes_));
   // If there is no memory for the zeros, nothing was written, and the segment is unharmed.
   return filled.ok() || filled.code() == Code::kOutOfMemory ? filled : guard_.fail(filled);
 }
@@ -188,9 +146,9 @@ void PosixLogSegment::stop_filling() noexcept {
   zeros_.reset();
 }
 
-Status PosixLogSegment::zero_between(std::uint64_t begin, std::uint64_t end) {
+Status PosixLogSegment::zero_to(std::uint64_t end) {
   // The first sector was written when the segment was created, and may contain a header by now.
-  std::uint64_t position = std::max(begin, prepared_bytes_.load(std::memory_order_relaxed));
+  std::uint64_t position = prepared_bytes_.load(std::memory_order_relaxed);
   if (position >= end) return Status();
   if (!zeros_) {
     Result<AlignedBuffer> zeros = AlignedBuffer::allocate(std::min<std::size_t>(kFillChunkBytes, allocated_bytes_));
@@ -199,7 +157,7 @@ Status PosixLogSegment::zero_between(std::uint64_t begin, std::uint64_t end) {
   }
 
   while (position < end && !stop_filling_.load(std::memory_order_relaxed)) {
-    assert(position >= written_end_.load(std::memory_order_relaxed));  // Zeros would overwrite records.
+    assert(!written_to_.load(std::memory_order_relaxed));  // Zeros would overwrite records.
     const std::uint64_t chunk_end = std::min(position - position % kFillChunkBytes + kFillChunkBytes, end);
     const std::size_t chunk_bytes = static_cast<std::size_t>(chunk_end - position);
     if (Status zeroed = zero_chunk(position, zeros_->bytes().first(chunk_bytes)); !zeroed.ok()) return zeroed;
@@ -233,19 +191,16 @@ Status PosixLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
   assert(offset <= allocated_bytes_);
   assert(bytes.size() <= allocated_bytes_ - offset);
   if (Status usable = guard_.check("pwrite"); !usable.ok()) return usable;
-  note_written(offset + bytes.size());
+  const bool behind_first_sector = offset + bytes.size() > kSectorBytes;
+  if (behind_first_sector && !written_to_.load(std::memory_order_relaxed)) {
+    written_to_.store(true, std::memory_order_relaxed);
+  }
 
   Status written =
       write_all_at(descriptor_.get(), offset, bytes, unit_bytes(), {"", guard_.path(), std::nullopt, point.name});
   // The place is checked after the write. If it was right then, the next open finds the bytes.
   if (written.ok()) written = place_.check(descriptor_.get(), "pwrite");
   return written.ok() ? written : guard_.fail(written);
-}
-
-void PosixLogSegment::note_written(std::uint64_t end) noexcept {
-  std::uint64_t known = written_end_.load(std::memory_order_relaxed);
-  while (known < end && !written_end_.compare_exchange_weak(known, end, std::memory_order_relaxed)) {
-  }
 }
 
 Status PosixLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {

@@ -3,9 +3,8 @@
 // Must never: zero a range that may contain a record, or report a write before it is on the device.
 //
 // Reason for the zeros: a durable write into allocated but unwritten space must also commit the file system's record
-// that the space is now written. Over zeros it is only the device write, which is nearly twice as fast. A file system
-// without a journal commits no such record, so a lone write gains nothing. But it still notes the space as written,
-// which makes writes beside each other wait.
+// that the space is now written. Over zeros it is only the device write, which is nearly twice as fast. An ext4 without a
+// journal commits no such record, but writes the inode.
 #pragma once
 
 #include <atomic>
@@ -35,12 +34,8 @@ inline constexpr std::size_t kFillChunkBytes = std::size_t{128} << 10;
 /// overwrite. `type` is the f_type of statfs.
 bool zero_filling_helps(std::uint32_t type) noexcept;
 
-/// Returns true if the ext2, ext3 or ext4 on `device` is known to keep no journal. There, a lone write into unwritten
-/// space commits nothing else. `system` is the directory in which the kernel says so, "/sys".
-bool lacks_journal(dev_t device, const char* system) noexcept;
-
-/// Returns which later writes to the open file zeros make faster. Errors: those of os_error().
-Result<FillGain> fill_gain_in(int descriptor, const std::string& path);
+/// Returns whether zeros make later writes to the open file faster. Errors: those of os_error().
+Result<bool> zero_filling_helps_in(int descriptor, const std::string& path);
 
 class PosixLogSegment final : public LogSegment {
  public:
@@ -59,13 +54,12 @@ class PosixLogSegment final : public LogSegment {
       : guard_(std::move(path), owner), allocated_bytes_(bytes) {}
 
   std::uint64_t allocated_bytes() const noexcept override { return allocated_bytes_; }
-  Status fill_between(std::uint64_t begin, std::uint64_t end) override;
+  Status fill_to(std::uint64_t end) override;
   void stop_filling() noexcept override;
   std::uint64_t filled_bytes() const noexcept override { return filled_bytes_.load(std::memory_order_acquire); }
   std::uint64_t prepared_bytes() const noexcept override {
-    return fill_gain_ == FillGain::kNone ? allocated_bytes_ : prepared_bytes_.load(std::memory_order_acquire);
+    return filling_helps_ ? prepared_bytes_.load(std::memory_order_acquire) : allocated_bytes_;
   }
-  FillGain fill_gain() const noexcept override { return fill_gain_; }
   bool direct() const noexcept override { return direct_; }
 
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) override;
@@ -74,9 +68,7 @@ class PosixLogSegment final : public LogSegment {
  private:
   Status prepare();
   Status write_first_sector();
-  /// Guarded by filling_, or called before other threads know the segment.
-  Status zero_between(std::uint64_t begin, std::uint64_t end);
-  void note_written(std::uint64_t end) noexcept;
+  Status zero_to(std::uint64_t end);  // Guarded by filling_, or called before other threads know the segment.
   Status zero_chunk(std::uint64_t offset, std::span<const std::byte> zeros);
   std::size_t unit_bytes() const noexcept { return direct_ ? kSectorBytes : 1; }
 
@@ -84,15 +76,15 @@ class PosixLogSegment final : public LogSegment {
   HandleGuard guard_;
   FilePlace place_;
   const std::uint64_t allocated_bytes_;
-  bool direct_ = false;                  // Fixed once create() or recycle() returns.
-  FillGain fill_gain_ = FillGain::kAll;  // Likewise.
+  bool direct_ = false;        // Fixed once create() or recycle() returns.
+  bool filling_helps_ = true;  // Likewise.
 
-  std::mutex filling_;  // Held by fill_between() for its whole duration.
+  std::mutex filling_;  // Held by fill_to() for its whole duration.
   /// Zeros for the next fills. Guarded by filling_; there while space is left to fill.
   std::optional<AlignedBuffer> zeros_;
   bool device_writes_zeroes_ = true;  // Guarded by filling_; false once the device or file system has refused.
   std::atomic<bool> stop_filling_{false};
-  std::atomic<std::uint64_t> written_end_{0};  // of the writes that began
+  std::atomic<bool> written_to_{false};  // Anywhere after the first sector.
   std::atomic<std::uint64_t> filled_bytes_{0};
   std::atomic<std::uint64_t> prepared_bytes_{kSectorBytes};  // create() writes the first sector.
 };

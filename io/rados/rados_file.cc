@@ -362,7 +362,7 @@ RadosLogSegment::RadosLogSegment(std::shared_ptr<RadosRoot> root, std::string_vi
       guard_(root_->path_of(name), root_->process().owner()),
       entry_(entry) {}
 
-Status RadosLogSegment::fill_between(std::uint64_t /*begin*/, std::uint64_t /*end*/) {
+Status RadosLogSegment::fill_to(std::uint64_t /*end*/) {
   return guard_.check("fill");
 }
 

@@ -110,7 +110,7 @@ class RadosLogSegment final : public LogSegment {
  public:
   RadosLogSegment(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry);
   std::uint64_t allocated_bytes() const noexcept override { return allocated_bytes_; }
-  Status fill_between(std::uint64_t begin, std::uint64_t end) override;
+  Status fill_to(std::uint64_t end) override;
   void stop_filling() noexcept override {}
   std::uint64_t filled_bytes() const noexcept override { return 0; }
   std::uint64_t prepared_bytes() const noexcept override { return allocated_bytes_; }

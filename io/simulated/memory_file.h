@@ -70,16 +70,15 @@ class MemoryLogSegment final : public LogSegment, private MemoryHandle {
   MemoryLogSegment(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name, std::uint64_t bytes,
                    std::uint64_t prepared_bytes = kSectorBytes);
   std::uint64_t allocated_bytes() const noexcept override { return allocated_bytes_; }
-  Status fill_between(std::uint64_t begin, std::uint64_t end) override;
+  Status fill_to(std::uint64_t end) override;
   void stop_filling() noexcept override;
   std::uint64_t filled_bytes() const noexcept override { return filled_bytes_.load(std::memory_order_acquire); }
   std::uint64_t prepared_bytes() const noexcept override { return prepared_bytes_.load(std::memory_order_acquire); }
-  FillGain fill_gain() const noexcept override { return hold_.state().fill_gain(); }
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) override;
   Status cut(std::uint64_t size_bytes, SyncPoint point) override;
 
  private:
-  Status pass_between(std::uint64_t begin, std::uint64_t end);
+  Status pass_to(std::uint64_t end);
   Status write_once(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point);
   Status cut_once(std::uint64_t size_bytes, SyncPoint point);
 
@@ -90,9 +89,6 @@ class MemoryLogSegment final : public LogSegment, private MemoryHandle {
   Mutex fill_mutex_;
   Condition fill_ended_;
   bool is_filling_ VARVE_GUARDED_BY(fill_mutex_) = false;
-  std::uint64_t fill_begin_ VARVE_GUARDED_BY(fill_mutex_) = 0;  // while it fills
-  std::uint64_t fill_end_ VARVE_GUARDED_BY(fill_mutex_) = 0;    // likewise
-  std::uint64_t written_end_ VARVE_GUARDED_BY(fill_mutex_) = 0;
 };
 
 class MemorySharedMemory final : public SharedMemory, private MemoryHandle {

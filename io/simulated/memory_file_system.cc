@@ -151,10 +151,6 @@ void MemoryFileSystem::keep_object_rules() noexcept {
   state_->keep_object_rules();
 }
 
-void MemoryFileSystem::set_fill_gain(FillGain gain) noexcept {
-  state_->set_fill_gain(gain);
-}
-
 void MemoryFileSystem::set_observer(Observer observer) {
   state_->set_observer(std::move(observer));
 }

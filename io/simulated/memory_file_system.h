@@ -120,8 +120,6 @@ class MemoryFileSystem final : public FileSystem {
   /// no link and no second life of a segment. A reader sees only durable bytes. A removed file is gone at once,
   /// and its handles fail.
   void keep_object_rules() noexcept;
-  /// Sets which writes to log segments are faster into prepared space. The disk itself makes none faster.
-  void set_fill_gain(FillGain gain) noexcept;
 
   /// Takes every exclusive lock from its owner, like a lock service that believes the owner dead. Others may lock now.
   /// Every writing call through the owner's Directory and the handles made with it returns kFenced.

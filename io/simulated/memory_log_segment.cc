@@ -1,6 +1,6 @@
 // Owns: the steps of an in-memory log segment.
-// Must never: let a fill overlap a write, or let two writes overlap. A real segment could then contain the bytes of
-// either.
+// Must never: let a fill overlap a write after the first sector, or let two writes overlap. A real segment could then
+// contain the bytes of either.
 
 #include <algorithm>
 #include <cassert>
@@ -29,21 +29,16 @@ MemoryLogSegment::MemoryLogSegment(FileHold hold, std::shared_ptr<MemorySession>
       fill_mutex_(hold_.state().scheduler()),
       fill_ended_(hold_.state().scheduler()) {}
 
-Status MemoryLogSegment::fill_between(std::uint64_t begin, std::uint64_t end) {
+Status MemoryLogSegment::fill_to(std::uint64_t end) {
   const DeviceScope device;
   if (Status usable = check_writable("fill"); !usable.ok()) return usable;
   {
     const MutexGuard guard(fill_mutex_);
     while (is_filling_) fill_ended_.wait(fill_mutex_);
-    begin = std::max(begin, prepared_bytes());
-    end = std::min(end, allocated_bytes_);
-    if (is_stopped_.load(std::memory_order_acquire) || begin >= end) return Status();
-    assert(begin >= written_end_);  // Zeros would overwrite records.
+    if (is_stopped_.load(std::memory_order_acquire) || prepared_bytes() >= end) return Status();
     is_filling_ = true;
-    fill_begin_ = begin;
-    fill_end_ = end;
   }
-  const Status filled = pass_between(begin, end);
+  const Status filled = pass_to(std::min(end, allocated_bytes_));
   {
     const MutexGuard guard(fill_mutex_);
     is_filling_ = false;
@@ -53,7 +48,8 @@ Status MemoryLogSegment::fill_between(std::uint64_t begin, std::uint64_t end) {
 }
 
 // The space reads as zeros from the start, so a fill only takes time, in which others run.
-Status MemoryLogSegment::pass_between(std::uint64_t begin, std::uint64_t end) {
+Status MemoryLogSegment::pass_to(std::uint64_t end) {
+  const std::uint64_t begin = prepared_bytes();
   Operation filling = operation(OperationKind::kFill);
   filling.offset = begin;
   filling.size_bytes = end - begin;
@@ -88,11 +84,9 @@ Status MemoryLogSegment::write(std::uint64_t offset, std::span<const std::byte> 
   assert(is_sector_aligned(bytes.data()));
   assert(offset <= allocated_bytes_);
   assert(bytes.size() <= allocated_bytes_ - offset);
-  {
+  if (offset + bytes.size() > kSectorBytes) {
     const MutexGuard guard(fill_mutex_);
-    const std::uint64_t end = offset + bytes.size();
-    assert(!is_filling_ || end <= fill_begin_ || offset >= fill_end_);  // Zeros would overwrite records.
-    written_end_ = std::max(written_end_, end);
+    assert(!is_filling_);  // Zeros would overwrite records.
   }
   if (bytes.empty()) return Status();
   const Status written = write_once(offset, bytes, point);

@@ -108,8 +108,6 @@ class MemoryState {
   void change(const std::function<void(MemoryDisk&)>& change);
   void keep_no_samples() noexcept { keeps_samples_.store(false, std::memory_order_relaxed); }
   void keep_object_rules() noexcept { has_object_rules_.store(true, std::memory_order_relaxed); }
-  void set_fill_gain(FillGain gain) noexcept { fill_gain_.store(gain, std::memory_order_relaxed); }
-  FillGain fill_gain() const noexcept { return fill_gain_.load(std::memory_order_relaxed); }
   bool has_object_rules() const noexcept { return has_object_rules_.load(std::memory_order_relaxed); }
   void set_observer(Observer observer);
   void set_capacity_bytes(std::uint64_t bytes);
@@ -137,7 +135,6 @@ class MemoryState {
   std::atomic<std::uint64_t> operation_count_{0};
   std::atomic<bool> keeps_samples_{true};
   std::atomic<bool> has_object_rules_{false};
-  std::atomic<FillGain> fill_gain_{FillGain::kAll};
 
   mutable std::mutex mutex_;  // guards the members below
   MemoryDisk disk_;

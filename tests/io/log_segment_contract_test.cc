@@ -224,24 +224,6 @@ TEST_P(FileSystemContract, FillingByStepsPreparesAsFarAsAsked) {
   expect_content("1.wal", Bytes(segment->allocated_bytes()));
 }
 
-TEST_P(FileSystemContract, FillingFarAfterTheWritesKeepsThem) {
-  std::unique_ptr<LogSegment> segment = make_segment("1.wal", 2 * kMiB);
-  ASSERT_NE(segment, nullptr);
-  const AlignedBuffer bytes = sectors_by_seed(5, 2 * kSectorBytes);
-  ASSERT_TRUE(is_ok(segment->write(kSectorBytes, bytes.bytes(), kPoint)));
-  ASSERT_TRUE(is_ok(segment->fill_between(kMiB / 2, kMiB)));
-  EXPECT_LE(segment->filled_bytes(), kMiB / 2) << "the space between is left to the writes";
-  EXPECT_GE(segment->prepared_bytes(), kMiB);
-  ASSERT_TRUE(is_ok(segment->write(kMiB / 2 - kSectorBytes, bytes.bytes(), kPoint)));
-  ASSERT_TRUE(is_ok(segment->fill_between(0, 2 * kMiB)));
-  EXPECT_EQ(segment->prepared_bytes(), segment->allocated_bytes());
-  Bytes expected(segment->allocated_bytes());
-  for (const std::uint64_t offset : {std::uint64_t{kSectorBytes}, kMiB / 2 - kSectorBytes}) {
-    std::copy(bytes.bytes().begin(), bytes.bytes().end(), expected.begin() + static_cast<std::ptrdiff_t>(offset));
-  }
-  expect_content("1.wal", expected);
-}
-
 // -- Shared memory ----------------------------------------------------------------------------------------------------
 
 TEST_P(LocalFileSystemContract, SharedMemoryIsZeroAlignedAndReadByOpening) {

@@ -15,7 +15,8 @@ Row numbered_row(std::uint64_t number) {
   return {row_key(number), payload_of(number)};
 }
 
-/// Fills the write buffer several times, so that files of the log return.
+/// Fills the write buffer several times, so that files of the log return. Merges everything, so that merges of these entities
+/// do not fall into the measurement.
 Status use_log(Session& session) {
   constexpr std::uint64_t kPartitions = 1000;
   for (std::uint64_t n = 0; n < session.choice().entities; ++n) {
@@ -23,6 +24,7 @@ Status use_log(Session& session) {
     Status put = session.contender().put(0, partition_key(n % kPartitions), rows, Check::kNone, Promise::kBuffered);
     if (!put.ok()) return put;
   }
+  if (Status merged = session.contender().compact(); !merged.ok()) return merged;
   return session.contender().wait_until_idle();
 }
 

@@ -29,19 +29,6 @@ TEST(FillPace, AStepEndsWhereAWriteOfItsSizeEnds) {
   EXPECT_EQ(FillPace::step_end(2 * kFillStepBytes - 4096), 2 * kFillStepBytes);
 }
 
-TEST(FillPace, AStepAheadBeginsAtAMultipleOfItsSizeFarFromTheUse) {
-  EXPECT_EQ(FillPace::ahead_begin(0, 4096), kFillAheadBytes);
-  EXPECT_EQ(FillPace::ahead_begin(4096, 4096), kFillAheadBytes + kFillStepBytes);
-  EXPECT_EQ(FillPace::ahead_begin(kFillStepBytes, 0), kFillAheadBytes + kFillStepBytes);
-  EXPECT_EQ(FillPace::ahead_begin(4096, 8 * kMiB), 8 * kMiB) << "what is prepared is not prepared again";
-}
-
-TEST(FillPace, AStepAheadIsDueUntilTwiceItsDistanceIsPrepared) {
-  EXPECT_EQ(FillPace::ahead_at(4096), 0u);
-  EXPECT_EQ(FillPace::ahead_at(2 * kFillAheadBytes), 0u);
-  EXPECT_EQ(FillPace::ahead_at(2 * kFillAheadBytes + kFillStepBytes), kFillStepBytes);
-}
-
 TEST(FillPace, DueFollowsUseAtAnyPoint) {
   io::SeededRandom random(1);
   for (int round = 0; round < 10'000; ++round) {

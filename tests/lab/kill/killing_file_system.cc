@@ -40,13 +40,12 @@ class KillingSegment final : public io::LogSegment {
   KillingSegment(std::unique_ptr<io::LogSegment> segment, KillCount& count)
       : segment_(std::move(segment)), count_(count) {}
   std::uint64_t allocated_bytes() const noexcept override { return segment_->allocated_bytes(); }
-  Status fill_between(std::uint64_t begin, std::uint64_t end) override {
-    return stepped(count_, [&] { return segment_->fill_between(begin, end); });
+  Status fill_to(std::uint64_t end) override {
+    return stepped(count_, [&] { return segment_->fill_to(end); });
   }
   void stop_filling() noexcept override { segment_->stop_filling(); }
   std::uint64_t filled_bytes() const noexcept override { return segment_->filled_bytes(); }
   std::uint64_t prepared_bytes() const noexcept override { return segment_->prepared_bytes(); }
-  io::FillGain fill_gain() const noexcept override { return segment_->fill_gain(); }
   bool direct() const noexcept override { return segment_->direct(); }
   /// If the write has two or more sectors, it is made in two parts.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, io::SyncPoint point) override {
