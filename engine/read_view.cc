@@ -51,7 +51,7 @@ Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<cons
 Result<std::optional<FoundEntry>> ReadView::read(std::string_view sort_key, ReadCost* cost, ValueRoom* room,
                                                  Expects expects) const {
   Result<std::optional<FoundEntry>> found =
-      read_point(*pin_, *state_->blocks, sort_key, version_, cost, EntryPart::kAll, room, expects);
+      read_point(*pin_, *state_->blocks, sort_key, version_, {cost, EntryPart::kAll, room, expects});
   if (!found.ok()) return found;
   if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   if (!*found) return found;
@@ -121,7 +121,7 @@ Newest ReadView::newest_of(std::optional<FoundEntry> found) const noexcept {
 
 Result<Newest> ReadView::newest(std::string_view sort_key, EntryPart part) const {
   Result<std::optional<FoundEntry>> found =
-      read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax, nullptr, part);
+      read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax, {.part = part});
   if (!found.ok()) return found.status();
   return newest_of(*std::move(found));
 }

@@ -105,15 +105,14 @@ Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& block
 }
 
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
-                                             CommitVersion at_most, ReadCost* cost, EntryPart part, ValueRoom* room,
-                                             Expects expects) {
+                                             CommitVersion at_most, const PointRead& read) {
   const LookupKey key{sort_key, Memtable::hash_of(sort_key), at_most};
   if (std::optional<FoundEntry> found = read_memtables(state, key)) return found;
   if (!state.tables->has_files()) return std::optional<FoundEntry>();
   try {
-    Lookup lookup(*state.tables, key, part, cost, nullptr);
-    if (expects == Expects::kFound) lookup.expect_key();
-    return read_tables(lookup, blocks, cost, part, room);
+    Lookup lookup(*state.tables, key, read.part, read.cost, nullptr);
+    if (read.expects == Expects::kFound) lookup.expect_key();
+    return read_tables(lookup, blocks, read.cost, read.part, read.room);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -54,14 +54,20 @@ void prefetch_memtables(const ReadState& state, std::uint64_t hash) noexcept;
 /// Whether a key may well be absent, or most likely exists.
 enum class Expects : std::uint8_t { kAnything, kFound };
 
+/// How a key is read.
+struct PointRead {
+  ReadCost* cost = nullptr;
+  EntryPart part = EntryPart::kAll;
+  ValueRoom* room = nullptr;
+  Expects expects = Expects::kAnything;
+};
+
 /// Returns the key's newest entry that is not above `at_most`, or its version alone, or nothing if there is none. `room`,
 /// here and below, receives a copied value, and may be null. With kFound, a filter that could only show that the key is
 /// absent is not asked.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
-                                             CommitVersion at_most, ReadCost* cost = nullptr,
-                                             EntryPart part = EntryPart::kAll, ValueRoom* room = nullptr,
-                                             Expects expects = Expects::kAnything);
+                                             CommitVersion at_most, const PointRead& read);
 /// Runs a new search in the tables to its end, with the `cost` and the `part` that it was made with. Returns the found
 /// entry. Throws std::bad_alloc. Errors: as read_point().
 Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& blocks, ReadCost* cost, EntryPart part,

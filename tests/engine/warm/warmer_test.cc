@@ -117,8 +117,7 @@ class WarmerTest : public testing::Test {
       const std::uint64_t before = reads();
       const ReadStates::Pin pin = state->states->pin();
       for (std::uint64_t row = first; row < end; ++row) {
-        EXPECT_TRUE(*read_point(*pin, *state->blocks, test::key_of("p", row_of(row)), format::kCommitVersionMax,
-                                nullptr, EntryPart::kAll));
+        EXPECT_TRUE(*read_point(*pin, *state->blocks, test::key_of("p", row_of(row)), format::kCommitVersionMax, {}));
       }
       return reads() - before;
     }
