@@ -177,10 +177,10 @@ class LevelDbContender final : public Contender {
     return Status();
   }
 
-  /// Waits until LevelDB has written nothing for 300 ms, because it does not report whether it works.
+  /// Waits until LevelDB has written nothing for 200 ms, because it does not report whether it works.
   Status wait_until_idle() override {
     std::uint64_t written = usage(directory_).written_bytes;
-    return watch(std::chrono::milliseconds(300), [this, &written]() -> Result<bool> {
+    return watch(std::chrono::milliseconds(200), [this, &written]() -> Result<bool> {
       const std::uint64_t now = usage(directory_).written_bytes;
       return std::exchange(written, now) != now;
     });

@@ -279,10 +279,10 @@ class VarveContender final : public Contender {
   Status drop_table(std::uint32_t table) override { return store_->drop_table(account_of(table), table_name(table)); }
   Status reclaim(std::uint32_t /*table*/) override { return Status(); }  // Varve frees space by itself
 
-  /// Waits until nothing was flushed or merged for 300 ms, because a store does not report whether it works.
+  /// Waits until nothing was flushed or merged for 200 ms, because a store does not report whether it works.
   Status wait_until_idle() override {
     std::uint64_t work_before = UINT64_MAX;
-    return watch(std::chrono::milliseconds(300), [this, &work_before]() -> Result<bool> {
+    return watch(std::chrono::milliseconds(200), [this, &work_before]() -> Result<bool> {
       const Result<Statistics> now = store_->statistics();
       if (!now.ok()) return now.status();
       const std::uint64_t work = now->flushes + now->compactions + now->moved_files + now->unlinked_files;

@@ -88,7 +88,7 @@ TEST(Bench, EveryWorkloadRunsOnce) {
                           "buffered puts by 2 threads, beside one",
                           "transfers by 2 threads, beside one",
                           "sectors of a durable commit",
-                          "directory after everything settled",
+                          "directory at rest after everything settled",
                           "disk space of entities of ten properties",
                           "bulk load, batches of 100, 128 MB for writes"}) {
     EXPECT_NE(run.out.find(row), std::string::npos) << row;

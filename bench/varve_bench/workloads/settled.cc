@@ -11,18 +11,20 @@ namespace varve::bench {
 
 namespace {
 
-/// The directory is at rest if its size has not changed for so long.
-constexpr double kQuietSeconds = 6;
-/// The time after which waiting for that ends.
-constexpr double kPatienceSeconds = 40;
+/// The directory is at rest if its size has not changed for so many times of a row: for 6 s by default.
+constexpr double kQuietTimes = 3;
+/// Waiting for that ends after so many.
+constexpr double kPatienceTimes = 20;
 
 /// Waits until the directory is at rest, and returns the seconds of that. A store may give space back some seconds after
 /// its last write.
-double wait_for_rest(const std::string& directory) {
+double wait_for_rest(const std::string& directory, double seconds_of_row) {
+  const double quiet = kQuietTimes * seconds_of_row;
+  const double patience = kPatienceTimes * seconds_of_row;
   const Stopwatch watch(directory);
   std::uint64_t bytes = occupied_bytes(directory);
   double changed = 0;
-  while (watch.seconds() < kPatienceSeconds && watch.seconds() - changed < kQuietSeconds) {
+  while (watch.seconds() < patience && watch.seconds() - changed < quiet) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const std::uint64_t now = occupied_bytes(directory);
     if (now != bytes) changed = watch.seconds();
@@ -47,7 +49,7 @@ Result<Outcome> settle(Session& session) {
   Status settled = session.contender().compact();
   if (settled.ok()) settled = session.contender().wait_until_idle();
   if (!settled.ok()) return settled;
-  const double waited = wait_for_rest(session.directory());
+  const double waited = wait_for_rest(session.directory(), session.choice().seconds);
   const auto open = static_cast<double>(occupied_bytes(session.directory()));
   const auto tables = static_cast<double>(session.contender().table_bytes());
   session.close();

@@ -74,6 +74,7 @@ const std::vector<std::string_view>& all_probes() {
       "a value was brought home from a value file",
       "an open gave the ballast up",
       "dead files stayed over a close",
+      "flushes became one file of level 0",
       "the log buffer was damaged",
       "the log took the ballast",
       "the write buffer was full",
