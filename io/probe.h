@@ -15,7 +15,7 @@ namespace varve::io {
 
 /// The counts. They may be in any memory, also memory that the processes of one run share. A table of zeros is empty.
 struct ProbeTable {
-  static constexpr std::size_t kProbesMax = 64;
+  static constexpr std::size_t kProbesMax = 128;
   struct Slot {
     std::atomic<const char*> name{nullptr};
     std::atomic<std::uint64_t> count{0};
