@@ -107,7 +107,7 @@ TEST_F(FlipSweep, EveryFlippedByteOfEveryFileIsDetected) {
     }
   }
   RecordProperty("flips", std::to_string(flips));
-  // On a slow machine the drop is flushed before the close, and five sectors of log have left.
+  // The files differ from run to run, as background work had gone. One slow run had about 20 KB less than others.
   EXPECT_GT(flips, test::effort<std::uint64_t>(30'000));
 }
 

@@ -195,7 +195,6 @@ TEST_F(IndexParts, I7_EqualValuesAreReadAloneHoweverManyEntriesTheyHave) {
 }
 
 TEST_F(IndexParts, ACountWithManyLookupsReadsTheRestOfItsRange) {
-  if (kEffortDivisor > 1) GTEST_SKIP() << "so many entities take long in a sanitizer";
   add_index("ByA", kByA);
   fill({{0, 6'000}, {1, kIndexLookupsMax + 2'000}});
   const Scan scan = filtered("A eq 1 and B ge 3");
@@ -237,7 +236,6 @@ TEST_F(IndexParts, AnOrderOfManyEqualValuesReadsTheirEntitiesAlone) {
 }
 
 TEST_F(IndexParts, I7_EntriesWithoutTheExactValueAreLookUpsOfACount) {
-  if (kEffortDivisor > 1) GTEST_SKIP() << "so many entities take long in a sanitizer";
   add_index("ByA", kByA);
   has_doubles_alone_ = true;
   fill({{0, kIndexLookupsMax + 2'000}, {1, 6'000}});

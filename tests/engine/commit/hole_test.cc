@@ -2,6 +2,7 @@
 // a hole and lose the commits after it. A sync commit waits for this, and so does the end of a segment.
 // Method: the write of a full slot of the log buffer, for which no commit waits, is slower than all concurrent work.
 // Threads run one at a time, by many seeds.
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -52,6 +53,33 @@ bool expect_no_hole(std::uint64_t seed) {
   return was_slow;
 }
 
+/// Opens an engine whose log has brought its ceiling, and whose slots are written slowly from now on.
+void open_with_slow_slots(Machine& machine, std::unique_ptr<Engine>& engine) {
+  auto opened = machine.open();
+  ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+  engine = *std::move(opened);
+  ASSERT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(*engine).ok());
+  ASSERT_TRUE(engine->sync().ok());
+  machine.files->faults().add(slow_slots());
+}
+
+/// Makes so many buffered commits, named by their numbers.
+void commit_buffered(Engine& engine, std::size_t count, const std::string& value) {
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_TRUE(Change().put("p", std::to_string(i), value).buffered().commit(engine).ok());
+  }
+}
+
+/// Expects these commits after a power cut, and an open by a machine of the next seed.
+void expect_after_power_cut(Machine& machine, std::uint64_t seed, std::size_t count, const std::string& value) {
+  Machine after(seed + 1, machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random));
+  auto recovered = after.open();
+  ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(test::value_of(**recovered, "p", std::to_string(i)), value) << i;
+  }
+}
+
 TEST(Hole, ASyncCommitIsAcknowledgedWhenAllThatIsBeforeItIsDurable) {
   int slow = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) slow += expect_no_hole(seed) ? 1 : 0;
@@ -60,27 +88,18 @@ TEST(Hole, ASyncCommitIsAcknowledgedWhenAllThatIsBeforeItIsDurable) {
 
 TEST(Hole, ABufferedCommitDoesNotWaitForTheSlotThatItCloses) {
   const std::string value(kLogBufferSlotBytes * 2 / 3, 'v');
+  constexpr std::size_t kCommits = kLogBufferSlots - 1;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Machine machine(seed, test::OneThreadAtATime{});
-    auto engine = machine.open();
-    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
-    ASSERT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(**engine).ok());
-    ASSERT_TRUE((*engine)->sync().ok());
-    machine.files->faults().add(slow_slots());
-    const std::uint64_t writes = (*engine)->statistics().log_writes;
-    for (std::size_t i = 0; i + 1 < kLogBufferSlots; ++i) {
-      ASSERT_TRUE(Change().put("p", std::to_string(i), value).buffered().commit(**engine).ok());
-    }
-    EXPECT_EQ((*engine)->statistics().log_writes, writes) << "a slot was free all the time";
-    ASSERT_TRUE((*engine)->sync().ok());
-    EXPECT_GE((*engine)->statistics().log_writes, writes + kLogBufferSlots - 1);
-    Machine after(seed + 1, machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random));
-    auto recovered = after.open();
-    ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
-    for (std::size_t i = 0; i + 1 < kLogBufferSlots; ++i) {
-      EXPECT_EQ(test::value_of(**recovered, "p", std::to_string(i)), value) << i;
-    }
+    std::unique_ptr<Engine> engine;
+    ASSERT_NO_FATAL_FAILURE(open_with_slow_slots(machine, engine));
+    const std::uint64_t writes = engine->statistics().log_writes;
+    ASSERT_NO_FATAL_FAILURE(commit_buffered(*engine, kCommits, value));
+    EXPECT_EQ(engine->statistics().log_writes, writes) << "a slot was free all the time";
+    ASSERT_TRUE(engine->sync().ok());
+    EXPECT_GE(engine->statistics().log_writes, writes + kCommits);
+    ASSERT_NO_FATAL_FAILURE(expect_after_power_cut(machine, seed, kCommits, value));
   }
 }
 
@@ -91,21 +110,11 @@ TEST(Hole, ABufferedCommitThatFindsNoFreeSlotGoesOnWithTheFirstOne) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Machine machine(seed, test::OneThreadAtATime{});
-    auto engine = machine.open();
-    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
-    ASSERT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(**engine).ok());
-    ASSERT_TRUE((*engine)->sync().ok());
-    machine.files->faults().add(slow_slots());
-    for (std::size_t i = 0; i < kCommits; ++i) {
-      ASSERT_TRUE(Change().put("p", std::to_string(i), value).buffered().commit(**engine).ok());
-    }
-    ASSERT_TRUE((*engine)->sync().ok());
-    Machine after(seed + 1, machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random));
-    auto recovered = after.open();
-    ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
-    for (std::size_t i = 0; i < kCommits; ++i) {
-      EXPECT_EQ(test::value_of(**recovered, "p", std::to_string(i)), value) << i;
-    }
+    std::unique_ptr<Engine> engine;
+    ASSERT_NO_FATAL_FAILURE(open_with_slow_slots(machine, engine));
+    ASSERT_NO_FATAL_FAILURE(commit_buffered(*engine, kCommits, value));
+    ASSERT_TRUE(engine->sync().ok());
+    ASSERT_NO_FATAL_FAILURE(expect_after_power_cut(machine, seed, kCommits, value));
   }
 }
 
